@@ -1,0 +1,47 @@
+# Two commands: `make demo` does the main job on embedded data, `make test` runs the tests.
+# Each makes the virtual environment .venv and installs what it needs; a second run starts at once.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format clean
+
+help:  ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else f"cfmgml needs Python 3.11 to 3.13, and {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cfmgml into $(VENV) (once)"
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cfmgml and its test tools into $(VENV) (once)"
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core  ## Train on bags of handwritten digits, print the table, write out/demo.html
+	$(BIN)/cfmgml demo
+
+# One thread of linear algebra a worker: two workers with two threads each spend their time waiting for one another.
+test: $(VENV)/.dev  ## Run all tests with coverage
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+
+check: $(VENV)/.dev  ## Lint, check the format and the types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev  ## Put the code into the house's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## Remove the environment and everything made
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

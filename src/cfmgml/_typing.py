@@ -1,0 +1,15 @@
+"""Names for the arrays that move through the house."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.floating[Any]]
+BoolArray = NDArray[np.bool_]
+HashArray = NDArray[np.uint64]
+NameArray = NDArray[np.str_]
+Index = int | slice | ArrayLike
+
+__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray"]

@@ -1,0 +1,24 @@
+"""HLK: cfMGML with the hinged Hamming loss only."""
+
+from typing import Any
+
+from cfmgml.model import CfMGML
+
+
+class HLK(CfMGML):
+    """cfMGML without the comparison of a bag's labels with each other (the paper's HLK).
+
+    All other parameters are those of `CfMGML`.
+
+    Examples
+    --------
+    >>> HLK(alpha=1e-4).loss
+    'hamming'
+    """
+
+    def __init__(self, kernel: Any = None, alpha: float = 1e-5, loss: str = "hamming", **others: Any) -> None:
+        super().__init__(kernel, alpha, loss=loss, **others)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return list(CfMGML._get_param_names())

@@ -1,0 +1,98 @@
+"""What every estimator shares: scikit-learn's manners at two levels.
+
+An estimator learns from bags and their labels. `decision_function` and `predict` speak of bags,
+`decision_function_graphs` and `predict_graphs` of graphs: two levels, two methods. ``levels`` says which of them a
+method has.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cfmgml._segments import segment_max
+from cfmgml._typing import BoolArray, FloatArray, NameArray
+from cfmgml.bags import BagDataset, check_label_matrix
+from cfmgml.metrics import bag_report
+
+
+class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A method that learns from bags of graphs.
+
+    Subclasses implement ``fit``, which begins with `_begin_fit`, and ``decision_function_graphs`` or
+    ``decision_function``.
+    """
+
+    levels: ClassVar[tuple[str, ...]] = ("bag", "graph")
+
+    label_names_: NameArray
+    classes_: NameArray
+
+    @abstractmethod
+    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+        """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
+
+    def _begin_fit(self, X: Any, Y: Any) -> tuple[BagDataset, BoolArray, BoolArray]:
+        """Check what was given; returns bags, Y and which entries of Y are known."""
+        bags = check_bags(X)
+        labels, known = check_targets(bags, Y)
+        same = bags.label_names is not None and len(bags.label_names) == labels.shape[1]
+        self.label_names_ = bags.label_names if same else np.arange(labels.shape[1]).astype(np.str_)  # type: ignore[assignment]
+        self.classes_ = self.label_names_
+        return bags, labels, known
+
+    def _check_predict(self, X: Any, level: str) -> BagDataset:
+        if level not in self.levels:
+            raise TypeError(
+                f"{type(self).__name__} predicts labels of a {' and a '.join(self.levels)}, not of a {level}."
+            )
+        check_is_fitted(self, "label_names_")
+        return check_bags(X)
+
+    # -- graphs ------------------------------------------------------------------------------
+
+    def decision_function_graphs(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        self._check_predict(X, "graph")
+        raise TypeError(f"{type(self).__name__} does not say how it scores graphs.")
+
+    def predict_graphs(self, X: BagDataset) -> BoolArray:
+        """Labels of every graph, (n_graphs, n_labels)."""
+        return self.decision_function_graphs(X) > 0
+
+    # -- bags --------------------------------------------------------------------------------
+
+    def decision_function(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_bags, n_labels): a bag scores as its best graph."""
+        bags = self._check_predict(X, "bag")
+        return segment_max(self.decision_function_graphs(bags), bags.bag_ptr)
+
+    def predict(self, X: BagDataset) -> BoolArray:
+        """Labels of every bag, (n_bags, n_labels): the union of its graphs' labels."""
+        return self.decision_function(X) > 0
+
+    def score(self, X: BagDataset, Y: Any = None, sample_weight: None = None) -> float:
+        """Average precision at bag level: what grid searches maximise unless told otherwise."""
+        labels, known = check_targets(check_bags(X), Y)
+        if not known.all():
+            raise ValueError("score needs bags whose labels are all known.")
+        return bag_report(labels, self.decision_function(X))["average_precision"]
+
+
+def check_bags(X: Any) -> BagDataset:
+    if not isinstance(X, BagDataset):
+        raise TypeError(f"X must be a BagDataset, got {type(X).__name__}.")
+    return X
+
+
+def check_targets(bags: BagDataset, Y: Any) -> tuple[BoolArray, BoolArray]:
+    """The labels to learn from, and which of them are known."""
+    if Y is None:
+        if bags.Y is None:
+            raise ValueError("these bags have no Y: give labels to the BagDataset, or to fit(X, Y).")
+        labels, known = bags.Y, bags.Y_known
+    else:
+        labels, known = check_label_matrix(Y, bags.n_bags, "Y", "bag")
+    return labels, np.ones(labels.shape, dtype=bool) if known is None else known

@@ -1,0 +1,1 @@
+"""Experiments: protocols, tables and pages."""

@@ -1,0 +1,184 @@
+"""What every graph kernel offers.
+
+A kernel holds parameters only. What depends on data (a default gamma, tf-idf weights, Nystrom
+landmarks) is settled once by ``kernel.resolve(graphs)``, which returns a copy with those numbers in
+attributes that end in ``_``. Cloning, as cross-validation does, forgets them again.
+
+A Gram matrix is made tile by tile from `Operand` objects: what a kernel computes once for a batch of graphs
+(path counts, feature rows) so that no tile computes it again.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from cfmgml._segments import segment_sum
+from cfmgml._typing import FloatArray, IntArray
+from cfmgml.graphs import GraphBatch
+
+Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
+
+
+class Operand(ABC):
+    """One side of a Gram matrix: a batch of graphs, prepared for one kernel."""
+
+    sizes: IntArray  # (n_graphs,): how much of a tile each graph takes
+    norms: FloatArray | None = None  # (n_graphs,): K(g, g), where it is known without computing tiles
+
+    @abstractmethod
+    def take(self, graphs: IntArray) -> "Operand":
+        """The operand of these graphs."""
+
+    @property
+    def order(self) -> IntArray | None:
+        """An order of the graphs in which tiles are cheaper, if there is one."""
+        return None
+
+
+class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
+    """A positive semidefinite similarity of graphs, as parameters."""
+
+    tile_size = 2048  # how much of `Operand.sizes` a tile takes on each side
+
+    def resolve(self, graphs: GraphBatch) -> Self:
+        """A copy with everything settled that depends on data."""
+        self.check_graphs(graphs)
+        kernel: Self = clone(self)
+        kernel._settle(graphs)
+        kernel.resolved_ = True
+        return kernel
+
+    @property
+    def is_resolved(self) -> bool:
+        return bool(getattr(self, "resolved_", False))
+
+    def _settle(self, graphs: GraphBatch) -> None:
+        """Set what depends on data, in attributes that end in ``_``."""
+
+    def check_graphs(self, graphs: GraphBatch) -> None:
+        """Raise if the graphs lack what this kernel compares."""
+        if not isinstance(graphs, GraphBatch):
+            raise TypeError(f"{type(self).__name__} compares the graphs of a GraphBatch, got {type(graphs).__name__}.")
+
+    # -- tiles -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def operands(
+        self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
+    ) -> tuple[Operand, Operand]:
+        """Both sides of a Gram matrix; the same object twice if ``b`` is left out."""
+
+    @abstractmethod
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        """Kernel values of shape (n_left, n_right), not normalised."""
+
+    def block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
+        """Kernel values of shape (n_a, n_b), not normalised, in one piece."""
+        return self.tile(*self.operands(a, b))
+
+    def operand_diagonal(self, operand: Operand) -> FloatArray:
+        """K(g, g) for every graph of an operand: as it knows it, or by small tiles on the diagonal."""
+        if operand.norms is not None:
+            return operand.norms
+        out = np.empty(len(operand.sizes))
+        for start, stop in tile_bounds(operand.sizes, 64):
+            piece = operand.take(np.arange(start, stop))
+            out[start:stop] = np.diagonal(self.tile(piece, piece))
+        return out
+
+    def diagonal(self, graphs: GraphBatch) -> FloatArray:
+        """K(g, g) for every graph, (n_graphs,)."""
+        return self.operand_diagonal(self.operands(graphs)[0])
+
+    # -- explicit features and the third level -----------------------------------------------
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether `features` gives a map phi with K(g, h) = <phi(g), phi(h)>."""
+        return False
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the kernel is a sum over nodes, so that a score splits into one part a node."""
+        return False
+
+    def features(self, graphs: GraphBatch) -> Rows:
+        """phi, of shape (n_graphs, n_features), not normalised; columns are those known when resolved.
+
+        What a graph has outside those columns still counts in `diagonal`.
+        """
+        raise TypeError(f"{self!r} has no explicit feature map.")
+
+    def node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
+        """What each node adds to ``features(graphs) @ weights``, of shape (n_nodes, n_columns of weights)."""
+        raise TypeError(f"{self!r} has no explicit feature map.")
+
+    def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
+        """What each node of ``a`` adds to ``block(a, b)``, of shape (n_nodes of a, n_b)."""
+        raise TypeError(f"{self!r} is not a sum over nodes, so its scores cannot be split among them.")
+
+
+def normalising_scale(diagonal: FloatArray) -> FloatArray:
+    """1 / sqrt(K(g, g)); 0 for a graph of zero norm, which is then similar to nothing."""
+    if len(diagonal) and diagonal.min() < 0:
+        raise ValueError(f"K(g, g) must not be negative; graph {int(diagonal.argmin())} has {diagonal.min()}.")
+    with np.errstate(divide="ignore"):
+        return np.where(diagonal > 0, 1 / np.sqrt(diagonal), 0.0)
+
+
+def tile_bounds(sizes: IntArray, limit: int) -> list[tuple[int, int]]:
+    """Cut graphs into runs of at most ``limit`` in size; a larger graph is a run of its own.
+
+    >>> tile_bounds(np.array([3, 3, 3, 9, 1]), 6)
+    [(0, 2), (2, 3), (3, 4), (4, 5)]
+    """
+    bounds, start, filled = [], 0, 0
+    for k, size in enumerate(sizes.tolist()):
+        if k > start and filled + size > limit:
+            bounds.append((start, k))
+            start, filled = k, 0
+        filled += size
+    return [*bounds, (start, len(sizes))] if len(sizes) else []
+
+
+@dataclass(frozen=True)
+class FeatureOperand(Operand):
+    """Rows of an explicit feature map; ``norms`` also counts columns left out because no other graph has them."""
+
+    rows: Rows
+    norms: FloatArray  # type: ignore[assignment,unused-ignore]
+
+    @property
+    def sizes(self) -> IntArray:  # type: ignore[override]
+        return np.ones(len(self.norms), dtype=np.int64)
+
+    def take(self, graphs: IntArray) -> "FeatureOperand":
+        return FeatureOperand(self.rows[graphs], self.norms[graphs])
+
+
+def feature_tile(left: FeatureOperand, right: FeatureOperand) -> FloatArray:
+    product = left.rows @ right.rows.T
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+class FeatureKernel(Kernel):
+    """A kernel that works through its explicit features."""
+
+    tile_size = 4096
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        assert isinstance(left, FeatureOperand)
+        assert isinstance(right, FeatureOperand)
+        return feature_tile(left, right)
+
+
+def row_norms(rows: Rows) -> FloatArray:
+    """Squared length of each row."""
+    if sparse.issparse(rows):
+        return segment_sum(rows.data.astype(np.float64) ** 2, rows.indptr.astype(np.int64))
+    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)

@@ -1,0 +1,197 @@
+"""Sums and products of kernels."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from cfmgml._segments import segment_ids
+from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel, Operand, Rows, normalising_scale
+from cfmgml.kernels.function import as_kernel
+
+
+@dataclass(frozen=True)
+class PartsOperand(Operand):
+    """One operand a part, and what each part is scaled by to have unit diagonal."""
+
+    parts: tuple[Operand, ...]
+    scales: tuple[FloatArray, ...]
+    norms: FloatArray
+
+    @property
+    def sizes(self) -> IntArray:  # type: ignore[override]
+        return np.asarray(np.max([part.sizes for part in self.parts], axis=0))
+
+    @property
+    def order(self) -> IntArray | None:
+        return next((part.order for part in self.parts if part.order is not None), None)
+
+    def take(self, graphs: IntArray) -> "PartsOperand":
+        parts, scales = (part.take(graphs) for part in self.parts), (scale[graphs] for scale in self.scales)
+        return PartsOperand(tuple(parts), tuple(scales), self.norms[graphs])
+
+
+class CompositeKernel(Kernel):
+    """A kernel made of kernels, each normalised to unit diagonal first."""
+
+    tile_size = 1024
+
+    def __init__(self, kernels: Sequence[Any]) -> None:
+        self.kernels = kernels
+
+    def check_graphs(self, graphs: GraphBatch) -> None:
+        super().check_graphs(graphs)
+        if not len(self.kernels):
+            raise ValueError(f"{type(self).__name__} needs at least one kernel.")
+        for part in self.kernels:
+            as_kernel(part).check_graphs(graphs)
+
+    def _settle(self, graphs: GraphBatch) -> None:
+        # The copies made by resolving each part: a clone of the whole forgets them, as it should.
+        self.kernels_ = [as_kernel(part).resolve(graphs) for part in self.kernels]
+
+    def _parts(self, graphs: GraphBatch) -> list[Kernel]:
+        kernel = self if self.is_resolved else self.resolve(graphs)
+        return list(kernel.kernels_)
+
+    def operands(
+        self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
+    ) -> tuple[PartsOperand, PartsOperand]:
+        parts = self._parts(a)
+        pairs = [part.operands(a, b, dtype) for part in parts]
+        sides = []
+        for side in (0, 1) if b is not None else (0,):
+            chosen = tuple(pair[side] for pair in pairs)
+            scales = tuple(normalising_scale(p.operand_diagonal(o)) for p, o in zip(parts, chosen, strict=True))
+            sides.append(PartsOperand(chosen, scales, self._norms(np.array(scales) > 0)))
+        return sides[0], sides[-1]
+
+    @abstractmethod
+    def _norms(self, parts_there: BoolArray) -> FloatArray:
+        """K(g, g) from whether each part's is above 0, (n_parts, n_graphs)."""
+
+    def _scaled_tiles(self, left: Operand, right: Operand) -> list[FloatArray]:
+        assert isinstance(left, PartsOperand)
+        assert isinstance(right, PartsOperand)
+        parts = getattr(self, "kernels_", None) or [as_kernel(part) for part in self.kernels]
+        return [
+            part.tile(left.parts[k], right.parts[k]) * left.scales[k][:, None] * right.scales[k]
+            for k, part in enumerate(parts)
+        ]
+
+
+class SumKernel(CompositeKernel):
+    """Weighted sum of kernels, each normalised to unit diagonal first: raw, one would drown the other.
+
+    Parameters
+    ----------
+    kernels
+        Kernels, or functions of two batches.
+    weights
+        One positive number a kernel; equal, adding up to 1, if left out.
+
+    Examples
+    --------
+    >>> from cfmgml.kernels import NodeSum, WeisfeilerLehman
+    >>> graphs = GraphBatch(node_ptr=[0, 1, 3], edge_ptr=[0, 0, 0], edges=[[], []], node_labels=[1, 1, 2])
+    >>> SumKernel([WeisfeilerLehman(0), NodeSum("delta")]).block(graphs, graphs).round(3)
+    array([[1.   , 0.707],
+           [0.707, 1.   ]])
+    """
+
+    def __init__(self, kernels: Sequence[Any], weights: Sequence[float] | None = None) -> None:
+        super().__init__(kernels)
+        self.weights = weights
+
+    def check_graphs(self, graphs: GraphBatch) -> None:
+        super().check_graphs(graphs)
+        self._weights()
+
+    def _weights(self) -> FloatArray:
+        if self.weights is None:
+            return np.full(len(self.kernels), 1 / len(self.kernels))
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(self.kernels),) or not (weights > 0).all():
+            raise ValueError(
+                f"weights must be one positive number for each of {len(self.kernels)} kernels, got {self.weights}."
+            )
+        return weights
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        return sum(
+            (w * tile for w, tile in zip(self._weights(), self._scaled_tiles(left, right), strict=True)), np.zeros(())
+        )
+
+    def _norms(self, parts_there: BoolArray) -> FloatArray:
+        return np.asarray(self._weights() @ parts_there)
+
+    @property
+    def is_explicit(self) -> bool:
+        return all(as_kernel(part).is_explicit for part in self.kernels)
+
+    @property
+    def is_additive(self) -> bool:
+        return all(as_kernel(part).is_additive for part in self.kernels)
+
+    def features(self, graphs: GraphBatch) -> Rows:
+        if not self.is_explicit:
+            return super().features(graphs)
+        parts = self._parts(graphs)
+        blocks = []
+        for part, weight in zip(parts, self._weights(), strict=True):
+            scale = np.sqrt(weight) * normalising_scale(part.diagonal(graphs))
+            blocks.append(scale_rows(part.features(graphs), scale))
+        if any(sparse.issparse(block) for block in blocks):
+            return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
+        return np.hstack(blocks)
+
+    def node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
+        parts = self._parts(graphs)
+        node_graph = segment_ids(graphs.node_ptr)
+        total, used = np.zeros((graphs.n_nodes, weights.shape[1])), 0
+        for part, weight in zip(parts, self._weights(), strict=True):
+            width = part.features(graphs[:1]).shape[1]
+            scale = np.sqrt(weight) * normalising_scale(part.diagonal(graphs))
+            total += part.node_scores(graphs, weights[used : used + width]) * scale[node_graph, None]
+            used += width
+        return total
+
+    def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
+        parts = self._parts(a)
+        node_graph = segment_ids(a.node_ptr)
+        total = np.zeros((a.n_nodes, b.n_graphs))
+        for part, weight in zip(parts, self._weights(), strict=True):
+            left, right = normalising_scale(part.diagonal(a)), normalising_scale(part.diagonal(b))
+            total += weight * part.node_block(a, b) * left[node_graph, None] * right
+        return total
+
+
+class ProductKernel(CompositeKernel):
+    """Product of kernels, each normalised to unit diagonal first: graphs are alike if they are in every respect.
+
+    Examples
+    --------
+    >>> from cfmgml.kernels import NodeSum, WeisfeilerLehman
+    >>> graphs = GraphBatch(node_ptr=[0, 1, 3], edge_ptr=[0, 0, 0], edges=[[], []], node_labels=[1, 1, 2])
+    >>> ProductKernel([WeisfeilerLehman(0), NodeSum("delta")]).block(graphs, graphs).round(3)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        product: FloatArray = np.multiply.reduce(self._scaled_tiles(left, right))
+        return product
+
+    def _norms(self, parts_there: BoolArray) -> FloatArray:
+        return parts_there.all(axis=0).astype(np.float64)
+
+
+def scale_rows(rows: Rows, scale: FloatArray) -> Rows:
+    """Multiply each row by a number."""
+    return sparse.csr_array(sparse.diags_array(scale) @ rows) if sparse.issparse(rows) else rows * scale[:, None]

@@ -1,0 +1,70 @@
+"""A resolved kernel as JSON and arrays, and back: by the names of its class and parameters, never by pickle."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.compose import ProductKernel, SumKernel
+from cfmgml.kernels.graph_hopper import GraphHopper
+from cfmgml.kernels.node_sum import NodeSum
+from cfmgml.kernels.precomputed import Precomputed
+from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
+
+SAVED = {k.__name__: k for k in (GraphHopper, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)}
+Arrays = dict[str, NDArray[Any]]
+
+
+def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[dict[str, Any], Arrays]:
+    """What `kernel_from_state` needs to make the kernel again."""
+    name = type(kernel).__name__
+    if SAVED.get(name) is not type(kernel):
+        raise TypeError(
+            f"a model with {kernel!r} cannot be saved: a file holds arrays and numbers, not code. "
+            f"Known: {sorted(SAVED)}."
+        )
+    arrays: Arrays = {}
+    settled = {key: value for key, value in vars(kernel).items() if key.endswith("_")}
+    state = {
+        "class": name,
+        "params": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in kernel.get_params(deep=False).items()},
+        "settled": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in settled.items()},
+    }
+    return state, arrays
+
+
+def _put(value: Any, name: str, arrays: Arrays) -> Any:
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, Kernel):
+        state, inner = kernel_state(value, name)
+        arrays.update(inner)
+        return {"kernel": state}
+    if isinstance(value, list | tuple):
+        return [_put(item, f"{name}.{k}", arrays) for k, item in enumerate(value)]
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{name} cannot be saved: it is {value!r}.")
+
+
+def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
+    """The kernel that `kernel_state` described."""
+    try:
+        made = SAVED[state["class"]](**{key: _take(value, arrays) for key, value in state["params"].items()})
+        for key, value in state["settled"].items():
+            setattr(made, key, _take(value, arrays))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the file's kernel cannot be read ({error!r}).") from error
+    return made
+
+
+def _take(value: Any, arrays: Arrays) -> Any:
+    if isinstance(value, dict):
+        return arrays[value["array"]] if "array" in value else kernel_from_state(value["kernel"], arrays)
+    if isinstance(value, list):
+        return [_take(item, arrays) for item in value]
+    return value

@@ -1,0 +1,301 @@
+"""`CfMGML`: coarse and fine-grained multi-graph multi-label learning (Wang et al.), corrected."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from cfmgml import model_file
+from cfmgml._progress import progress
+from cfmgml._segments import segment_argmax, take_segments
+from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.annotation import annotate
+from cfmgml.bags import BagDataset
+from cfmgml.calibration import Calibration, calibrate
+from cfmgml.estimator import BagEstimator, check_targets
+from cfmgml.gram import check_dtype
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels import Kernel, NodeSum, WeisfeilerLehman, as_kernel
+from cfmgml.objective import RankLoss
+from cfmgml.scoring import Scorer, training_rows
+from cfmgml.solvers.cccp import Problem, Solution, solve_cccp
+from cfmgml.solvers.paper import solve_paper, solve_printed
+
+SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
+
+
+class CfMGML(BagEstimator):
+    """Learn one scoring function a label from bags of graphs; label bags and graphs with it.
+
+    f_c(g) = <w_c, phi(g)> + b_c scores a graph, the best of a bag's graphs scores the bag, and a label is predicted
+    where the score is above 0. Only the bags' labels are needed to learn.
+
+    Parameters
+    ----------
+    kernel
+        A `Kernel`, or a function of two batches. None takes `NodeSum` for graphs with attributes and `WeisfeilerLehman`
+        for graphs with labels only. Values are normalised to unit diagonal.
+    alpha
+        Strength of the regularisation, the paper's lambda.
+    solver
+        ``"cccp"`` minimises the objective (smoothed, see `cfmgml.objective`); ``"paper"`` is Algorithm 1 with its
+        errors corrected and ``"printed"`` Algorithm 1 as printed, both without an intercept.
+    class_weight
+        None, ``"balanced"`` (a label counts in inverse proportion to how often it occurs), a mapping from label names
+        to weights, or one weight a label. Weighs the terms in which the label is the relevant one.
+    loss
+        ``"rank"``, or ``"hamming"`` to leave out the comparison of labels with each other (HLK).
+    fit_intercept
+        Learn b, which is not penalised. Only for ``cccp``.
+    term_weights
+        ``"paper"`` weighs the threshold terms by 1/|Y|^2 as printed, ``"mean"`` by 1/|Y|.
+    irrelevant
+        ``"max"``: an irrelevant label is held against the bag's best graph; ``"all"``: against each of its graphs.
+    temperature
+        Of the soft maximum for relevant labels in ``cccp``: 0 is the paper's maximum, large values the mean.
+    n_rounds, max_iter
+        Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
+    tol
+        A round of ``cccp`` ends when the gradient is this small, relative to the one at the start.
+    rank
+        Keep this many columns of the Gram matrix only, chosen by pivoted Cholesky: memory n x rank instead of n x n.
+    probability
+        Fit `predict_proba` on the scores of held-out bags, by 3 more fits.
+    dtype, device, n_jobs
+        Of the Gram matrix, see `gram_matrix`.
+    random_state
+        Seed of the first representatives (``paper``, ``printed``) and of the folds for ``probability``.
+    verbose
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    objective_
+        The objective after each round. For ``cccp`` the smoothed one that it minimises, which never goes up;
+        for ``paper`` and ``printed`` the paper's own.
+    representatives_
+        Shape (n_bags, n_labels): the row, in the training graphs, of the graph that stands for a bag.
+    n_iter_, gradient_norm_
+        Steps over all rounds, and the last gradient relative to the first (``cccp``).
+    kernel_, intercept_, label_names_, classes_
+        The resolved kernel, b, and the labels.
+
+    Examples
+    --------
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
+    >>> model = CfMGML(NodeSum(), alpha=1e-4).fit(bags)
+    >>> model.decision_function(bags).shape, model.predict_graphs(bags).shape == bags.graph_Y.shape
+    ((60, 10), True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        alpha: float = 1e-5,
+        solver: str = "cccp",
+        class_weight: str | Mapping[str, float] | Sequence[float] | None = None,
+        loss: str = "rank",
+        fit_intercept: bool = True,
+        term_weights: str = "paper",
+        irrelevant: str = "max",
+        temperature: float = 0.3,
+        n_rounds: int | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        rank: int | None = None,
+        probability: bool = False,
+        dtype: str = "float64",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.solver = solver
+        self.class_weight = class_weight
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.term_weights = term_weights
+        self.irrelevant = irrelevant
+        self.temperature = temperature
+        self.n_rounds = n_rounds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.rank = rank
+        self.probability = probability
+        self.dtype = dtype
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+        """Learn from bags and their labels; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
+
+        Entries of Y that are NaN or masked are unknown and drop out of the loss.
+        """
+        bags, labels, known = self._begin_fit(X, Y)
+        self._check_params()
+        kernel = default_kernel(bags.graphs) if self.kernel is None else as_kernel(self.kernel)
+        self.kernel_ = kernel.resolve(bags.graphs)
+        seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        train = training_rows(self.kernel_, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose)
+        problem = Problem(train.rows, self._loss(bags, labels, known), self.alpha, self._has_intercept)
+        solution = self._solve(problem, seeds)
+        self.scorer_: Scorer = train.scorer(solution.coef)
+        self.intercept_ = solution.intercept
+        self.objective_ = np.array(solution.objective)
+        self.n_iter_, self.gradient_norm_ = solution.n_iter, solution.gradient_norm
+        self.fingerprint_ = bags.fingerprint()
+        self.info_ = dict(bags.info)
+        self.calibration_ = self._calibrate(bags, labels, known, seeds) if self.probability else None
+        return self
+
+    @property
+    def _has_intercept(self) -> bool:
+        return self.fit_intercept and self.solver == "cccp"
+
+    def _check_params(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
+        if not self.alpha > 0:
+            raise ValueError(f"alpha must be above 0, got {self.alpha}.")
+        if self.device != "cpu":
+            raise ValueError(f"device must be 'cpu', got {self.device!r}.")
+        for name in ("n_rounds", "max_iter", "rank"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be 1 or more, got {value}.")
+        check_dtype(self.dtype)
+
+    def _loss(self, bags: BagDataset, labels: BoolArray, known: BoolArray) -> RankLoss:
+        return RankLoss(
+            bags.bag_ptr,
+            labels & known,
+            ~labels & known,
+            label_weights(self.class_weight, labels & known, self.label_names_.tolist()),
+            self.loss,
+            self.term_weights,
+            self.irrelevant,
+            self.temperature,
+        )
+
+    def _solve(self, problem: Problem, seeds: np.random.Generator) -> Solution:
+        rounds, steps = SOLVERS[self.solver]
+        rounds, steps = self.n_rounds or rounds, self.max_iter or steps
+        with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
+            if self.solver == "cccp":
+                solution = solve_cccp(problem, rounds, steps, self.tol, lambda done, value: advance(1))
+                scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
+                self.representatives_: IntArray = segment_argmax(scores, problem.loss.bag_ptr)
+                return solution
+            solve = solve_paper if self.solver == "paper" else solve_printed
+            solution, self.representatives_ = solve(problem, rounds, steps, seeds, lambda done, value: advance(1))
+            return solution
+
+    def _calibrate(
+        self, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
+    ) -> Calibration:
+        n_folds = min(3, bags.n_bags)
+        if n_folds < 2:
+            raise ValueError("probability=True needs at least two bags: one must be held out.")
+        scores = np.empty((bags.n_graphs, labels.shape[1]))
+        targets = np.where(known, labels, np.nan)
+        folds = KFold(n_folds, shuffle=True, random_state=int(seeds.integers(2**31)))
+        for train, test in folds.split(np.zeros(bags.n_bags)):
+            model = clone(self).set_params(probability=False).fit(bags[train], targets[train])
+            scores[take_segments(bags.bag_ptr, test)[0]] = model.decision_function_graphs(bags[test])
+        return calibrate(scores, bags.bag_ptr, labels, known)
+
+    # -- predicting --------------------------------------------------------------------------
+
+    def decision_function_graphs(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        bags = self._check_predict(X, "graph")
+        return self.scorer_.scores(bags.graphs) + self.intercept_
+
+    def predict_proba(self, X: BagDataset) -> FloatArray:
+        """Probabilities of shape (n_bags, n_labels); needs ``probability=True``."""
+        return self._calibration().bags(self.decision_function_graphs(X), X.bag_ptr)
+
+    def predict_proba_graphs(self, X: BagDataset) -> FloatArray:
+        """Probabilities of shape (n_graphs, n_labels); needs ``probability=True``."""
+        return self._calibration().graphs(self.decision_function_graphs(X))
+
+    def _calibration(self) -> Calibration:
+        check_is_fitted(self, "label_names_")
+        if self.calibration_ is None:
+            raise AttributeError("this model has no probabilities: fit it with CfMGML(probability=True).")
+        return self.calibration_
+
+    def annotate(self, X: BagDataset, Y: Any = None) -> BoolArray:
+        """Which graph carries which of its bag's known labels, (n_graphs, n_labels).
+
+        Every graph gets one of its bag's labels and every label of the bag a graph, so that the sum of scores is
+        largest.
+        """
+        scores = self.decision_function_graphs(X)
+        labels, known = check_targets(X, Y)
+        return annotate(scores, X.bag_ptr, labels & known)
+
+    def explain(self, X: BagDataset) -> FloatArray:
+        """What each node adds to its graph's score, (n_nodes, n_labels): adds up to the score less ``intercept_``,
+        exactly."""
+        bags = self._check_predict(X, "graph")
+        if not self.kernel_.is_additive:
+            raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
+        return self.scorer_.node_scores(bags.graphs)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write all that prediction needs as one file of arrays and JSON, in one step."""
+        check_is_fitted(self, "label_names_")
+        model_file.save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote."""
+        return model_file.load_model(cls, path)
+
+
+def default_kernel(graphs: GraphBatch) -> Kernel:
+    """`NodeSum` where there are attributes, `WeisfeilerLehman` where there are labels only."""
+    if graphs.node_attributes is not None:
+        return NodeSum()
+    if graphs.node_labels is not None:
+        return WeisfeilerLehman()
+    raise ValueError("these graphs have neither node_attributes nor node_labels: give them either, or choose a kernel.")
+
+
+def label_weights(class_weight: Any, relevant: BoolArray, names: list[str]) -> FloatArray:
+    """One weight a label; ``"balanced"`` weights average 1 over the labels as they occur."""
+    if class_weight is None:
+        return np.ones(len(names))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight must be None, 'balanced', a mapping or a list, got {class_weight!r}.")
+        counts = relevant.sum(0)
+        inverse = 1.0 / np.maximum(counts, 1)
+        return np.asarray(inverse * counts.sum() / max((counts > 0).sum(), 1))
+    if isinstance(class_weight, Mapping):
+        unknown = [name for name in class_weight if name not in names]
+        if unknown:
+            raise ValueError(f"class_weight names labels that are not there: {unknown}; known: {names}.")
+        weights = np.array([class_weight.get(name, 1.0) for name in names], dtype=np.float64)
+    else:
+        weights = np.asarray(class_weight, dtype=np.float64)
+    if weights.shape != (len(names),) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(
+            f"class_weight must be one number, 0 or more, for each of {len(names)} labels, got {class_weight}."
+        )
+    return weights

@@ -1,0 +1,149 @@
+"""Graphs as rows for a solver, and a solver's weights as scores for new graphs.
+
+A kernel with an explicit map gives rows phi(g) / |phi(g)|, and the weights are used as they are. Any other kernel
+gives a factor X of its Gram matrix, K = X X^T, and the weights become one coefficient for each training graph (or
+landmark).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cfmgml._segments import lengths, offsets, segment_ids
+from cfmgml._typing import FloatArray
+from cfmgml.gram import Factor, factorize, factorize_by_pivots, gram_matrix
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel, Rows, normalising_scale
+from cfmgml.kernels.compose import scale_rows
+
+CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
+
+
+@dataclass(frozen=True)
+class Scorer(ABC):
+    """Scores graphs, without the intercept."""
+
+    kernel: Kernel
+
+    @abstractmethod
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        """(n_graphs, n_labels)."""
+
+    @abstractmethod
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        """(n_nodes, n_labels): what each node adds to its graph's score."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file must keep beside the kernel."""
+
+
+@dataclass(frozen=True)
+class ExplicitScorer(Scorer):
+    """Weights of an explicit feature map, (n_features, n_labels)."""
+
+    coef: FloatArray
+
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        done = [np.asarray(normalised_features(self.kernel, part) @ self.coef) for part in _chunks(graphs)]
+        return np.concatenate(done)
+
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        scale = normalising_scale(self.kernel.diagonal(graphs))
+        return self.kernel.node_scores(graphs, self.coef) * scale[segment_ids(graphs.node_ptr), None]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"coef": self.coef}
+
+
+@dataclass(frozen=True)
+class DualScorer(Scorer):
+    """Coefficients of training graphs, (n_landmarks, n_labels)."""
+
+    landmarks: GraphBatch
+    dual_coef: FloatArray
+    dtype: str
+    n_jobs: int | None = None
+
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        done = [
+            gram_matrix(self.kernel, part, self.landmarks, dtype=self.dtype, n_jobs=self.n_jobs) @ self.dual_coef
+            for part in _chunks(graphs)
+        ]
+        return np.concatenate(done).astype(np.float64, copy=False)
+
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        weights = self.dual_coef * normalising_scale(self.kernel.diagonal(self.landmarks))[:, None]
+        scale = normalising_scale(self.kernel.diagonal(graphs))
+        done = [self._node_scores(part, weights) for part in _chunks(graphs)]
+        return np.concatenate(done) * scale[segment_ids(graphs.node_ptr), None]
+
+    def _node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
+        total, start = np.zeros((graphs.n_nodes, weights.shape[1])), 0
+        for part in _chunks(self.landmarks, 4096):
+            total += self.kernel.node_block(graphs, part) @ weights[start : start + part.n_graphs]
+            start += part.n_graphs
+        return total
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        kept = {f"landmarks.{name}": array for name, array in self.landmarks.arrays().items() if name != "node_names"}
+        return {"dual_coef": self.dual_coef, **kept}
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Graphs as rows: what the solver sees, and the way back from its weights to a `Scorer`."""
+
+    kernel: Kernel
+    rows: Rows
+    graphs: GraphBatch
+    features: Rows | None  # of an explicit map
+    factor: Factor | None  # of a Gram matrix
+    dtype: str
+    n_jobs: int | None
+
+    def scorer(self, coef: FloatArray) -> Scorer:
+        if self.factor is None:
+            return ExplicitScorer(self.kernel, coef)
+        dual = self.factor.projection @ coef
+        if self.features is not None:
+            return ExplicitScorer(self.kernel, np.asarray(self.features[self.factor.landmarks].T @ dual))
+        return DualScorer(self.kernel, self.graphs[self.factor.landmarks], dual, self.dtype, self.n_jobs)
+
+
+def training_rows(
+    kernel: Kernel, graphs: GraphBatch, rank: int | None, dtype: str, n_jobs: int | None, verbose: bool
+) -> TrainingRows:
+    """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
+
+    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix.
+    """
+    features = normalised_features(kernel, graphs) if kernel.is_explicit else None
+    factor = None
+    if features is None:
+        if rank is not None and rank < graphs.n_graphs:
+            factor = factorize_by_pivots(kernel, graphs, rank, dtype)
+        else:
+            factor = factorize(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose))
+    elif not sparse.issparse(features) and features.shape[1] > features.shape[0]:
+        factor = factorize(np.asarray(features @ features.T))
+    rows = features if factor is None else factor.X
+    assert rows is not None
+    return TrainingRows(kernel, rows, graphs, features, factor, dtype, n_jobs)
+
+
+def normalised_features(kernel: Kernel, graphs: GraphBatch) -> Rows:
+    """phi(g) / |phi(g)|."""
+    return scale_rows(kernel.features(graphs), normalising_scale(kernel.diagonal(graphs)))
+
+
+def _chunks(graphs: GraphBatch, n_nodes: int = CHUNK_NODES) -> Iterator[GraphBatch]:
+    """The graphs in runs of about ``n_nodes`` nodes, so that memory does not grow with their number."""
+    starts = np.unique(offsets(lengths(graphs.node_ptr))[:-1] // n_nodes, return_index=True)[1]
+    bounds = [*starts.tolist(), graphs.n_graphs]
+    return (graphs[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True))

@@ -1,0 +1,43 @@
+"""Fixtures that all tests share."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+from examples import random_bags, random_graphs
+
+hypothesis.settings.register_profile("cfmgml", deadline=None, max_examples=25, derandomize=True)
+hypothesis.settings.load_profile("cfmgml")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def graphs():
+    return random_graphs(12, seed=3)
+
+
+@pytest.fixture(scope="session")
+def bags():
+    return random_bags(24, seed=5)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder of real data sets; without it the test is skipped, and in CI it fails."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ["CFMGML_DATA"]) if "CFMGML_DATA" in os.environ else beside
+    if not folder.is_dir():
+        reason = (
+            f"real data not found at {folder}: set CFMGML_DATA to the folder that holds msrc_v2, hoc_sentences, ..."
+        )
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder

@@ -1,0 +1,141 @@
+"""Graphs and bags for tests, and the registries whose every entry must keep a contract."""
+
+import networkx as nx
+import numpy as np
+from hypothesis import strategies as st
+
+from cfmgml import (
+    BagDataset,
+    CfMGML,
+    GraphBatch,
+    GraphHopper,
+    NodeSum,
+    Precomputed,
+    ProductKernel,
+    SumKernel,
+    WeisfeilerLehman,
+)
+from cfmgml.baselines import HLK, Dummy, SgslSVM
+from cfmgml.kernels import FunctionKernel
+
+
+def random_networkx(rng, n_nodes, density):
+    """A random graph with labels 0 to 2 and two attributes; often disconnected, sometimes a single node."""
+    graph = nx.gnp_random_graph(n_nodes, density, seed=int(rng.integers(2**31)))
+    for node in graph:
+        graph.nodes[node]["label"] = int(rng.integers(3))
+        graph.nodes[node]["attributes"] = rng.normal(size=2)
+    return graph
+
+
+def random_graphs(n_graphs, seed=0, largest=8):
+    rng = np.random.default_rng(seed)
+    made = [random_networkx(rng, int(rng.integers(1, largest + 1)), rng.uniform(0, 0.7)) for _ in range(n_graphs)]
+    return GraphBatch.from_networkx(made, "label", "attributes")
+
+
+def random_bags(n_bags, seed=0, n_labels=4):
+    """Bags whose graphs carry one label each, visible in their attributes and node labels."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, size=n_bags)
+    truth = rng.integers(n_labels, size=sizes.sum())
+    plain = random_graphs(int(sizes.sum()), seed + 1)
+    nodes = np.repeat(truth, np.diff(plain.node_ptr))
+    graphs = GraphBatch(
+        plain.node_ptr,
+        plain.edge_ptr,
+        plain.edges,
+        node_labels=plain.node_labels + 3 * nodes,
+        node_attributes=0.5 * plain.node_attributes + np.eye(n_labels)[nodes][:, :2] * 2 + nodes[:, None] * 0.5,
+    )
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    graph_Y = np.eye(n_labels, dtype=bool)[truth]
+    return BagDataset(
+        graphs, ptr, np.logical_or.reduceat(graph_Y, ptr[:-1]), graph_Y, label_names=list("abcd")[:n_labels]
+    )
+
+
+def cosine_of_sizes(a, b):
+    return np.outer(np.diff(a.node_ptr), np.diff(b.node_ptr))
+
+
+def _precomputed():
+    return Precomputed(np.cov(np.random.default_rng(0).normal(size=(200, 400))) + np.eye(200))
+
+
+KERNELS = {
+    "wl": lambda: WeisfeilerLehman(n_iter=3),
+    "wl-0": lambda: WeisfeilerLehman(n_iter=0),
+    "wl-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True),
+    "hopper-rbf": lambda: GraphHopper(gamma=0.7),
+    "hopper-linear": lambda: GraphHopper("linear"),
+    "hopper-delta": lambda: GraphHopper("delta"),
+    "hopper-nystrom": lambda: GraphHopper(gamma=0.7, approximation="nystrom", n_components=20),
+    "hopper-fourier": lambda: GraphHopper(gamma=0.7, approximation="fourier", n_components=30),
+    "nodes-rbf": lambda: NodeSum(gamma=0.7),
+    "nodes-linear": lambda: NodeSum("linear"),
+    "nodes-delta": lambda: NodeSum("delta"),
+    "sum": lambda: SumKernel([GraphHopper(gamma=0.7), WeisfeilerLehman(2)], weights=[1.0, 3.0]),
+    "sum-explicit": lambda: SumKernel([GraphHopper("linear"), WeisfeilerLehman(2), NodeSum("delta")]),
+    "sum-dense": lambda: SumKernel([GraphHopper("linear"), NodeSum("linear")]),
+    "product": lambda: ProductKernel([NodeSum(gamma=0.7), WeisfeilerLehman(1)]),
+    "precomputed": _precomputed,
+    "function": lambda: FunctionKernel(cosine_of_sizes),
+}
+
+ESTIMATORS = {
+    "cfmgml": lambda: CfMGML(alpha=1e-3),
+    "cfmgml-wl": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3),
+    "cfmgml-sum": lambda: CfMGML(SumKernel([NodeSum(), WeisfeilerLehman(1)]), alpha=1e-3),
+    "cfmgml-all": lambda: CfMGML(alpha=1e-3, irrelevant="all", term_weights="mean", class_weight="balanced"),
+    "cfmgml-rank": lambda: CfMGML(NodeSum(), alpha=1e-3, rank=10),
+    "cfmgml-paper": lambda: CfMGML(alpha=1e-2, solver="paper", random_state=0),
+    "cfmgml-printed": lambda: CfMGML(alpha=1e-1, solver="printed", n_rounds=2, max_iter=10, random_state=0),
+    "hlk": lambda: HLK(alpha=1e-3),
+    "dummy": Dummy,
+    "sgsl-svm": SgslSVM,
+}
+
+
+@st.composite
+def graph_batches(draw, max_graphs=5, max_nodes=6):
+    """Any small batch: single nodes, no edges, self-loops, parallel and one-way edges included."""
+    sizes = draw(st.lists(st.integers(1, max_nodes), min_size=1, max_size=max_graphs))
+    node_ptr = np.concatenate([[0], np.cumsum(sizes)])
+    edges, counts = [], []
+    for start, size in zip(node_ptr[:-1], sizes, strict=True):
+        node = st.integers(int(start), int(start) + size - 1)
+        found = draw(st.lists(st.tuples(node, node), max_size=10))
+        edges.extend(found)
+        counts.append(len(found))
+    n_nodes = int(node_ptr[-1])
+    labels = draw(st.lists(st.integers(-2, 2), min_size=n_nodes, max_size=n_nodes))
+    value = st.floats(-3, 3, width=32)
+    attributes = draw(st.lists(st.tuples(value, value), min_size=n_nodes, max_size=n_nodes))
+    return GraphBatch(
+        node_ptr,
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.array(edges, dtype=int).reshape(-1, 2).T,
+        node_labels=labels,
+        node_attributes=np.array(attributes),
+        edge_weights=np.arange(len(edges), dtype=float),
+    )
+
+
+def shuffle_nodes(graphs, rng):
+    """The same graphs with the nodes of each in another order."""
+    order = np.concatenate(
+        [
+            start + rng.permutation(stop - start)
+            for start, stop in zip(graphs.node_ptr[:-1], graphs.node_ptr[1:], strict=True)
+        ]
+    )
+    place = np.argsort(order)
+    return GraphBatch(
+        graphs.node_ptr,
+        graphs.edge_ptr,
+        place[graphs.edges],
+        node_labels=graphs.node_labels[order],
+        node_attributes=graphs.node_attributes[order],
+        graph_ids=graphs.graph_ids,
+    )

@@ -1,0 +1,78 @@
+"""The default solver: descent, stationarity, and the same answer over kernels and explicit features."""
+
+import numpy as np
+import pytest
+
+from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, gram_matrix
+from cfmgml.objective import RankLoss
+from cfmgml.solvers.cccp import Problem, solve_cccp
+from examples import random_bags
+
+SETTINGS = [
+    {"loss": loss, "irrelevant": irrelevant, "temperature": temperature, "class_weight": weight}
+    for loss in ("rank", "hamming")
+    for irrelevant in ("max", "all")
+    for temperature in (0.0, 0.3, 5.0)
+    for weight in (None, "balanced")
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("alpha", [1e-2, 1e-4])
+def test_objective_never_rises(setting, alpha):
+    bags = random_bags(25, seed=4)
+    model = CfMGML(NodeSum(), alpha=alpha, n_rounds=6, **setting).fit(bags)
+    assert (np.diff(model.objective_) <= 1e-9).all()
+
+
+def test_objective_is_the_smoothed_one_at_the_solution():
+    bags = random_bags(15, seed=1)
+    model = CfMGML(NodeSum(), alpha=1e-3).fit(bags)
+    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(4))
+    scores = model.decision_function_graphs(bags)
+    K = gram_matrix(model.kernel_, bags.graphs)
+    norm = np.einsum("ic,ij,jc->", model.scorer_.dual_coef, K, model.scorer_.dual_coef)
+    assert model.objective_[-1] == pytest.approx(loss.value(scores) + 1e-3 / 2 * norm, rel=1e-6)
+
+
+def test_gradient_is_driven_to_zero():
+    """One convex round to the end: the gradient norm falls a millionfold, and is reported."""
+    bags = random_bags(25, seed=4)
+    K = gram_matrix(NodeSum(), bags.graphs)
+    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(4), temperature=1e9)  # the mean: no linearisation error
+    solution = solve_cccp(Problem(np.linalg.cholesky(K + 1e-9 * np.eye(len(K))), loss, 1e-3, True), 1, 3000, 1e-6)
+    assert solution.gradient_norm < 1e-5
+
+
+@pytest.mark.parametrize(
+    "kernel", [WeisfeilerLehman(3), GraphHopper("linear"), SumKernel([NodeSum("linear"), WeisfeilerLehman(1)])]
+)
+def test_kernel_and_explicit_features_agree(kernel):
+    """The same model trained over sparse features, and over the factor of its Gram matrix."""
+    bags, new = random_bags(30, seed=6), random_bags(10, seed=7)
+    explicit = CfMGML(kernel, alpha=1e-3, n_rounds=3, max_iter=2000, tol=1e-8).fit(bags)
+    resolved = kernel.resolve(bags.graphs)
+    both = bags.concatenate([bags, new])
+    K = np.block(
+        [
+            [gram_matrix(resolved, bags.graphs), gram_matrix(resolved, bags.graphs, new.graphs)],
+            [gram_matrix(resolved, new.graphs, bags.graphs), gram_matrix(resolved, new.graphs)],
+        ]
+    )
+    by_gram = CfMGML(Precomputed(K), alpha=1e-3, n_rounds=3, max_iter=2000, tol=1e-8).fit(both[: bags.n_bags])
+    expected = by_gram.decision_function_graphs(both[bags.n_bags :])
+    np.testing.assert_allclose(explicit.decision_function_graphs(new), expected, atol=1e-3)
+    assert explicit.objective_[-1] == pytest.approx(by_gram.objective_[-1], rel=1e-4)
+
+
+def test_low_rank_comes_close_and_closer():
+    """Fewer landmarks, a coarser model: the error shrinks with the rank and vanishes when all graphs are kept."""
+    bags = random_bags(30, seed=6)
+    exact = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000).fit(bags).decision_function(bags)
+    errors = []
+    for rank in (10, 60, 1000):
+        model = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000, rank=rank).fit(bags)
+        assert model.scorer_.landmarks.n_graphs <= rank
+        errors.append(np.abs(model.decision_function(bags) - exact).max())
+    assert errors[1] < min(errors[0] / 2, 0.2)
+    assert errors[2] < 1e-9

@@ -1,0 +1,173 @@
+"""Algorithm 1 against literal, loop-by-loop references, and the bound of its theorem."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from cfmgml import CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml.gram import factorize
+from cfmgml.objective import RankLoss
+from cfmgml.solvers.cccp import Problem
+from cfmgml.solvers.paper import random_representatives, solve_paper, solve_printed
+from examples import random_bags
+
+
+@pytest.fixture(scope="module")
+def setting():
+    bags = random_bags(10, seed=2, n_labels=3)
+    K = gram_matrix(NodeSum(), bags.graphs)
+    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(3))
+    return bags, K, factorize(K).X, loss
+
+
+def literal(bags, K, alpha, n_rounds, n_steps, seed, printed):
+    """Algorithm 1 line by line; ``printed`` keeps its errors."""
+    n, C = bags.Y.shape
+    plus = [np.flatnonzero(y) for y in bags.Y]
+    minus = [np.flatnonzero(~y) for y in bags.Y]
+    rep = random_representatives(bags.bag_ptr, C, np.random.default_rng(seed)).tolist()
+    L0 = np.mean(
+        [
+            (len(p) > 0) / max(len(p), 1) + (len(q) > 0) / max(len(q), 1) + 2 * bool(len(p) and len(q))
+            for p, q in zip(plus, minus, strict=True)
+        ]
+    )
+    weight = [[0.0] * C for _ in range(n)]  # s / z with the representatives `at`
+    at = [row[:] for row in rep]
+    count = [[0.0] * C for _ in range(n)]
+    for _ in range(n_rounds):
+        if not printed:
+            count = [[0.0] * C for _ in range(n)]
+        for t in range(1, n_steps + 1):
+            F = [[sum(weight[h][c] * K[at[h][c], rep[i][c]] for h in range(n)) for c in range(C)] for i in range(n)]
+            for i in range(n):
+                a, b = len(plus[i]), len(minus[i])
+                if printed:
+                    for p in plus[i]:
+                        for q in minus[i]:
+                            count[i][p] += F[i][p] <= 1
+                            count[i][q] += F[i][q] >= -1
+                            active = F[i][q] >= F[i][p] - 2
+                            count[i][p] += active
+                            count[i][q] -= active
+                    continue
+                for p in plus[i]:
+                    count[i][p] += (F[i][p] <= 1) / a**2
+                for q in minus[i]:
+                    count[i][q] -= (F[i][q] >= -1) / b**2
+                for p in plus[i]:
+                    for q in minus[i]:
+                        active = (F[i][q] >= F[i][p] - 2) / (a * b)
+                        count[i][p] += active
+                        count[i][q] -= active
+            at = [row[:] for row in rep]
+            z = [alpha * t * n * (len(plus[i]) ** 2 * len(minus[i]) ** 2 if printed else 1) for i in range(n)]
+            weight = [[count[i][c] / z[i] if z[i] else 0.0 for c in range(C)] for i in range(n)]
+            if printed:
+                norm = sum(weight[i][c] * K[rep[i][c], rep[i][c]] for i in range(n) for c in range(C))
+                factor = min(1.0, np.sqrt(2 / alpha) / norm) if norm > 0 else 1.0
+                s = [[factor * count[i][c] for c in range(C)] for i in range(n)]
+                weight = [[factor * weight[i][c] for c in range(C)] for i in range(n)]
+            else:
+                norm = np.sqrt(
+                    sum(
+                        weight[i][c] * weight[h][c] * K[rep[i][c], rep[h][c]]
+                        for i in range(n)
+                        for h in range(n)
+                        for c in range(C)
+                    )
+                )
+                factor = min(1.0, np.sqrt(2 * L0 / alpha) / norm) if norm > 0 else 1.0
+                count = [[factor * count[i][c] for c in range(C)] for i in range(n)]
+                weight = [[factor * weight[i][c] for c in range(C)] for i in range(n)]
+        used = s if printed else weight
+        rep = [
+            [
+                max(
+                    range(bags.bag_ptr[i], bags.bag_ptr[i + 1]),
+                    key=lambda g, c=c: round(sum(used[h][c] * K[at[h][c], g] for h in range(n)), 9),
+                )
+                for c in range(C)
+            ]
+            for i in range(n)
+        ]
+        if printed:
+            at = [row[:] for row in rep]
+    scores = np.zeros((bags.n_graphs, C))
+    for i in range(n):
+        for c in range(C):
+            scores[:, c] += weight[i][c] * K[:, at[i][c]]
+    return scores, np.array(at)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.1, 1e-3])
+@pytest.mark.parametrize("printed", [False, True])
+def test_equals_the_literal_algorithm(setting, alpha, printed):
+    bags, K, X, loss = setting
+    solve = solve_printed if printed else solve_paper
+    solution, used = solve(Problem(X, loss, alpha, False), 3, 6, np.random.default_rng(4))
+    scores, at = literal(bags, K, alpha, 3, 6, 4, printed)
+    np.testing.assert_allclose(X @ solution.coef, scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
+    np.testing.assert_array_equal(used, at)
+
+
+@pytest.mark.parametrize("n_steps", [1000, 3000])
+def test_corrected_bound_of_the_theorem(setting, n_steps):
+    """With representatives fixed, the best value in T steps is within M (1 + ln T) / (2 lambda T) of the optimum."""
+    bags, K, X, loss = setting
+    alpha = 0.1
+    plain = loss.plain
+    chosen = random_representatives(bags.bag_ptr, 3, np.random.default_rng(0))
+    L0 = plain.value(np.zeros((bags.n_graphs, 3)))
+    plus, minus = bags.Y.sum(1), (~bags.Y).sum(1)
+    largest = max(sum(s * (1 / s**2 + 1 / s) ** 2 for s in (p, q) if s) for p, q in zip(plus, minus, strict=True))
+    M = 4 * alpha * L0 + 2 * np.diagonal(K).max() * largest
+    bound = M * (1 + np.log(n_steps)) / (2 * alpha * n_steps)
+
+    def value(W):
+        return plain.bag_value_and_gradient(np.take_along_axis(X @ W, chosen, axis=0))
+
+    W, best, counts = np.zeros((X.shape[1], 3)), np.inf, np.zeros(chosen.shape)
+    for step in range(1, n_steps + 1):
+        found, slope = value(W)
+        best = min(best, found + alpha / 2 * (W**2).sum())
+        counts -= slope
+        spread = np.zeros((bags.n_graphs, 3))
+        np.put_along_axis(spread, chosen, counts / (alpha * step), axis=0)
+        W = X.T @ spread
+        norm = np.linalg.norm(W)
+        if norm > np.sqrt(2 * L0 / alpha):
+            counts *= np.sqrt(2 * L0 / alpha) / norm
+            W *= np.sqrt(2 * L0 / alpha) / norm
+    smooth = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(3), temperature=0, sharpness=0, rounding=1e-4)
+
+    def smooth_value(theta):
+        W = theta.reshape(-1, 3)
+        found, slope = smooth.bag_value_and_gradient(np.take_along_axis(X @ W, chosen, axis=0))
+        spread = np.zeros((bags.n_graphs, 3))
+        np.put_along_axis(spread, chosen, slope, axis=0)
+        return found + alpha / 2 * (W**2).sum(), (X.T @ spread + alpha * W).ravel()
+
+    optimum = optimize.minimize(
+        smooth_value, np.zeros(X.shape[1] * 3), jac=True, method="L-BFGS-B", options={"maxiter": 5000}
+    ).fun
+    assert bound < L0  # the bound says something
+    assert optimum - 1e-3 <= best <= optimum + bound + 1e-3
+
+
+def test_frozen_representatives_let_the_objective_rise():
+    """Why `cccp` is the default: freezing irrelevant labels' graphs is not a bound, and the true objective can go
+    up."""
+    rises = 0
+    for seed in range(6):
+        bags = random_bags(20, seed=seed)
+        model = CfMGML(NodeSum(), alpha=1e-3, solver="paper", n_rounds=6, random_state=seed).fit(bags)
+        rises += bool((np.diff(model.objective_) > 1e-6).any())
+    assert rises > 0
+
+
+def test_sparse_rows_are_served():
+    bags = random_bags(10, seed=2)
+    for solver in ("paper", "printed"):
+        model = CfMGML(WeisfeilerLehman(1), alpha=0.1, solver=solver, n_rounds=2, max_iter=5, random_state=0).fit(bags)
+        assert np.isfinite(model.decision_function(bags)).all()
