@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -205,6 +204,8 @@ class CfMGML(BagEstimator):
     def _calibrate(
         self, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
     ) -> Calibration:
+        from sklearn.model_selection import KFold  # slow to import, and seldom needed
+
         n_folds = min(3, bags.n_bags)
         if n_folds < 2:
             raise ValueError("probability=True needs at least two bags: one must be held out.")

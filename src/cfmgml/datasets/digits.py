@@ -38,7 +38,7 @@ def load_digit_bags(subset: str = "train", n_bags: int = 600, random_state: int 
     Examples
     --------
     >>> load_digit_bags(subset="test", n_bags=3, random_state=1)
-    BagDataset(3 bags, 10 graphs, 10 labels; 3.33 labels a bag, graph labels)
+    BagDataset(3 bags, 10 graphs, 10 labels; 3.00 labels a bag, graph labels)
     """
     if subset not in SUBSETS:
         raise ValueError(f"subset must be one of {tuple(SUBSETS)}, got {subset!r}.")
