@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from cfmgml._segments import segment_max
 from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset, check_label_matrix
-from cfmgml.metrics import bag_report
 
 
 class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -75,6 +74,10 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def score(self, X: BagDataset, Y: Any = None, sample_weight: None = None) -> float:
         """Average precision at bag level: what grid searches maximise unless told otherwise."""
+        from cfmgml.metrics import (
+            bag_report,
+        )  # brings in scikit-learn's metrics, which `import cfmgml` need not wait for
+
         labels, known = check_targets(check_bags(X), Y)
         if not known.all():
             raise ValueError("score needs bags whose labels are all known.")
