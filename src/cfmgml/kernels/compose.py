@@ -189,7 +189,7 @@ class ProductKernel(CompositeKernel):
         return product
 
     def _norms(self, parts_there: BoolArray) -> FloatArray:
-        return parts_there.all(axis=0).astype(np.float64)
+        return np.asarray(parts_there.all(axis=0), dtype=np.float64)
 
 
 def scale_rows(rows: Rows, scale: FloatArray) -> Rows:
