@@ -15,7 +15,7 @@ from cfmgml import (
     SumKernel,
     WeisfeilerLehman,
 )
-from cfmgml.baselines import HLK, Dummy, SgslSVM
+from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, MGMLent, MIMLfast, SgslSVM
 from cfmgml.kernels import FunctionKernel
 
 
@@ -94,6 +94,13 @@ ESTIMATORS = {
     "hlk": lambda: HLK(alpha=1e-3),
     "dummy": Dummy,
     "sgsl-svm": SgslSVM,
+    "m3miml": M3MIML,
+    "m3miml-mean": lambda: M3MIML(instances="mean"),
+    "m3miml-frank-wolfe": lambda: M3MIML(solver="frank-wolfe", max_iter=50),
+    "mi-svm": MISVM,
+    "mi-svm-soft": lambda: MISVM(temperature=0.3, n_rounds=3),
+    "miml-fast": lambda: MIMLfast(n_epochs=20, random_state=0),
+    "mgml-ent": lambda: MGMLent(max_entropy=0.5, random_state=0),
 }
 
 

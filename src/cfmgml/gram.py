@@ -144,8 +144,12 @@ class Factor(NamedTuple):
 def factorize(K: FloatArray) -> Factor:
     """Factor a Gram matrix by its eigenvectors; directions that rounding has swallowed are left out."""
     values, vectors = linalg.eigh(K.astype(np.float64, copy=False), check_finite=False)
-    precision = np.finfo(K.dtype).eps
-    keep = values > max(values[-1], 0) * len(K) * precision
+    # Rounding moves an eigenvalue by about eps times the largest one in the decomposition, and by about
+    # eps sqrt(n) through independent errors of the entries, which matters for float32.
+    lost = max(
+        values[-1] * len(K) * np.finfo(np.float64).eps, np.sqrt(len(K)) * np.finfo(K.dtype).eps * np.abs(K).max()
+    )
+    keep = values > lost
     if not keep.any():
         return Factor(np.zeros((len(K), 1)), np.arange(len(K)), np.zeros((len(K), 1)))
     roots = np.sqrt(values[keep])

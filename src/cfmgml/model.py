@@ -80,7 +80,7 @@ class CfMGML(BagEstimator):
     representatives_
         Shape (n_bags, n_labels): the row, in the training graphs, of the graph that stands for a bag.
     n_iter_, gradient_norm_
-        Steps over all rounds, and the last gradient relative to the first (``cccp``).
+        Steps over all rounds, and the norm of the last round's gradient relative to the first (``cccp``).
     kernel_, intercept_, label_names_, classes_
         The resolved kernel, b, and the labels.
 
@@ -106,7 +106,7 @@ class CfMGML(BagEstimator):
         temperature: float = 0.3,
         n_rounds: int | None = None,
         max_iter: int | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         rank: int | None = None,
         probability: bool = False,
         dtype: str = "float64",

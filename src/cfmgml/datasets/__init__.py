@@ -1,5 +1,27 @@
 """Bags of graphs to learn from: loaders and builders."""
 
+from cfmgml.datasets._overlap import seen_graphs, shared_graph_groups
+from cfmgml.datasets.cora import load_cora_topics
+from cfmgml.datasets.dblp import load_dblp
 from cfmgml.datasets.digits import load_digit_bags
+from cfmgml.datasets.hallmarks import load_hallmarks
+from cfmgml.datasets.images import bags_from_images
+from cfmgml.datasets.miml import load_msrc_v2_miml, load_scene
+from cfmgml.datasets.msrc import load_msrc_v2
+from cfmgml.datasets.texts import bags_from_texts
+from cfmgml.datasets.voc import load_voc2012
 
-__all__ = ["load_digit_bags"]
+__all__ = [
+    "bags_from_images",
+    "bags_from_texts",
+    "load_cora_topics",
+    "load_dblp",
+    "load_digit_bags",
+    "load_hallmarks",
+    "load_msrc_v2",
+    "load_msrc_v2_miml",
+    "load_scene",
+    "load_voc2012",
+    "seen_graphs",
+    "shared_graph_groups",
+]

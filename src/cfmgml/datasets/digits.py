@@ -14,7 +14,7 @@ from cfmgml.bags import BagDataset
 from cfmgml.graphs import GraphBatch
 
 SIDE = 8
-N_TRAIN = 1200  # digits 0 to 1199 are for training bags, the rest for test bags
+N_TRAIN = 1200  # this many digits are for training bags, the rest for test bags; drawn once, with a fixed seed
 INK = 0.25  # a pixel at least this dark (of 1) is a node
 SUBSETS = {"train": slice(0, N_TRAIN), "test": slice(N_TRAIN, None)}
 
@@ -46,7 +46,7 @@ def load_digit_bags(subset: str = "train", n_bags: int = 600, random_state: int 
         raise ValueError(f"n_bags must be 1 or more, got {n_bags}.")
     rng = check_random_state(random_state)
     digits = load_digits()
-    pool = np.arange(len(digits.target))[SUBSETS[subset]]
+    pool = np.random.default_rng(0).permutation(len(digits.target))[SUBSETS[subset]]
     sizes = rng.randint(2, 6, size=n_bags)
     chosen = pool[rng.randint(len(pool), size=sizes.sum())]
     bag_ptr = offsets(sizes)

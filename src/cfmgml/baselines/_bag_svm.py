@@ -1,0 +1,79 @@
+"""What M3MIML and MI-SVM share as estimators: the Gram matrix before the solver, the scores after it."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from cfmgml._typing import FloatArray
+from cfmgml.bags import BagDataset
+from cfmgml.baselines._instances import MeanVectors, one_node_graphs
+from cfmgml.baselines._label_svm import LabelProblem, mean_weights
+from cfmgml.baselines._memory import check_pairwise_size
+from cfmgml.estimator import BagEstimator
+from cfmgml.gram import check_dtype, gram_matrix
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels import Kernel, as_kernel
+from cfmgml.model import default_kernel
+from cfmgml.scoring import DualScorer
+
+INSTANCES = ("graphs", "mean")
+
+
+class BagSVM(BagEstimator):
+    """One support vector machine a label over bags of graphs; subclasses say how it is solved."""
+
+    kernel: Any
+    C: float
+    instances: str
+    dtype: str
+    n_jobs: int | None
+    verbose: bool
+
+    @abstractmethod
+    def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (n_graphs, n_labels) and intercepts (n_labels,)."""
+
+    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+        """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
+
+        Where an entry of Y is NaN or masked, the bag is left out for that label.
+        """
+        bags, labels, known = self._begin_fit(X, Y)
+        self._check_params()
+        check_pairwise_size(type(self).__name__, bags.n_graphs, "graphs", 3, "use fewer, or CfMGML(rank=...)")
+        graphs = self._instances_to_fit(bags.graphs)
+        kernel: Kernel = default_kernel(graphs) if self.kernel is None else as_kernel(self.kernel)
+        self.kernel_ = kernel.resolve(graphs)
+        K = gram_matrix(self.kernel_, graphs, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
+        weights = mean_weights(bags.bag_ptr)
+        problems = [
+            LabelProblem(bags.bag_ptr, has & certain, ~has & certain, weights)
+            for has, certain in zip(labels.T, known.T, strict=True)
+        ]
+        coef, self.intercept_ = self._solve(problems, K)
+        used = np.flatnonzero(coef.any(axis=1))
+        self.support_rows_ = used if len(used) else np.zeros(1, dtype=np.int64)
+        self.dual_coef_ = coef[self.support_rows_]
+        self.support_: GraphBatch = graphs[self.support_rows_]
+        return self
+
+    def _check_params(self) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C must be above 0, got {self.C}.")
+        if self.instances not in INSTANCES:
+            raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
+        check_dtype(self.dtype)
+
+    def _instances_to_fit(self, graphs: GraphBatch) -> GraphBatch:
+        self.vectors_ = MeanVectors.of(graphs) if self.instances == "mean" else None
+        return self._instances(graphs)
+
+    def _instances(self, graphs: GraphBatch) -> GraphBatch:
+        return graphs if self.vectors_ is None else one_node_graphs(self.vectors_(graphs), graphs.graph_ids)
+
+    def decision_function_graphs(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        bags = self._check_predict(X, "graph")
+        scorer = DualScorer(self.kernel_, self.support_, self.dual_coef_, self.dtype, self.n_jobs)
+        return scorer.scores(self._instances(bags.graphs)) + self.intercept_

@@ -1,0 +1,152 @@
+"""Support vector machines on bags, label by label: what M3MIML and MI-SVM share.
+
+For one label, a bag that has it is one point, a weighted mean of its graphs, and a bag that has it not gives each of
+its graphs as a point. A solution is kept as one coefficient a training graph and label, whatever the weights were.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from sklearn.svm import SVC
+
+from cfmgml._segments import lengths, segment_ids
+from cfmgml._typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class LabelProblem:
+    """The points of one label: positive bags as weighted means of their graphs, graphs of negative bags."""
+
+    bag_ptr: IntArray
+    positive: BoolArray  # (n_bags,)
+    negative: BoolArray  # (n_bags,); a bag of which neither is known is in none
+    weights: FloatArray  # (n_graphs,), each bag's sum to 1
+
+    @property
+    def constant(self) -> float | None:
+        """Where only one class is known, the score of every graph: 1 if all bags have the label, -1 if none has."""
+        if self.positive.any() and self.negative.any():
+            return None
+        return 1.0 if self.positive.any() else -1.0
+
+    @cached_property
+    def points(self) -> sparse.csr_array:
+        """(n_points, n_graphs): positive bags first; times the Gram matrix it gives the points' inner products."""
+        bag = segment_ids(self.bag_ptr)
+        means = np.flatnonzero(self.positive[bag])
+        rows = np.cumsum(self.positive)[bag[means]] - 1
+        graphs = np.flatnonzero(self.negative[bag])
+        n_positive = int(self.positive.sum())
+        at = np.concatenate([rows, n_positive + np.arange(len(graphs))])
+        values = np.concatenate([self.weights[means], np.ones(len(graphs))])
+        shape = (n_positive + len(graphs), len(bag))
+        return sparse.csr_array((values, (at, np.concatenate([means, graphs]))), shape=shape)
+
+    @property
+    def signs(self) -> FloatArray:
+        """(n_points,): 1 for positive bags, -1 for graphs of negative ones."""
+        return np.where(np.arange(self.points.shape[0]) < self.positive.sum(), 1.0, -1.0)
+
+    def coefficients(self, duals: FloatArray) -> FloatArray:
+        """One coefficient a graph from one dual variable a point."""
+        return np.asarray(self.points.T @ (duals * self.signs))
+
+
+def mean_weights(bag_ptr: IntArray) -> FloatArray:
+    """Every graph of a bag counts the same."""
+    sizes = lengths(bag_ptr)
+    return np.repeat(1.0 / sizes, sizes)
+
+
+def solve_exactly(problem: LabelProblem, K: FloatArray, C: float, tol: float) -> tuple[FloatArray, float]:
+    """Coefficients (n_graphs,) and intercept of the C-SVC, by LIBSVM's SMO; optimal up to ``tol``."""
+    if problem.constant is not None:
+        return np.zeros(len(K)), problem.constant
+    svc = SVC(C=C, kernel="precomputed", tol=tol).fit(_point_gram(problem, K), problem.signs)
+    duals = np.zeros(problem.points.shape[0])
+    duals[svc.support_] = np.abs(svc.dual_coef_[0])
+    return problem.coefficients(duals), float(svc.intercept_[0])
+
+
+def _point_gram(problem: LabelProblem, K: FloatArray) -> FloatArray:
+    """points K points^T; negative graphs are taken from K as they are, which saves a product of full matrices."""
+    n_positive = int(problem.positive.sum())
+    means = problem.points[:n_positive]
+    graphs = problem.points[n_positive:].indices
+    to_graphs = np.asarray(means @ K)
+    out = np.empty((problem.points.shape[0],) * 2)
+    out[:n_positive, :n_positive] = to_graphs @ means.T
+    out[:n_positive, n_positive:] = to_graphs[:, graphs]
+    out[n_positive:, :n_positive] = out[:n_positive, n_positive:].T
+    out[n_positive:, n_positive:] = K[np.ix_(graphs, graphs)]
+    return out
+
+
+def solve_frank_wolfe(
+    problems: list[LabelProblem], K: FloatArray, C: float, max_iter: int, step_tol: float = 1e-6, move_tol: float = 1e-4
+) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (n_graphs, n_labels) and intercepts by the method of Frank & Wolfe, stopped as M3MIML's authors do.
+
+    All labels move together, with one step length. The last of ``max_iter`` directions is found and not taken, as in
+    their program, so that the intercept belongs to the coefficients returned.
+    """
+    duals = [np.zeros(0 if problem.constant is not None else problem.points.shape[0]) for problem in problems]
+    for iteration in range(max_iter):
+        coef = _coefficients(problems, duals)
+        gains = [_gain(problem, scores) for problem, scores in zip(problems, (K @ coef).T, strict=True)]
+        moves = [_best_vertex(p, gain, C) - dual for p, gain, dual in zip(problems, gains, duals, strict=True)]
+        step = _best_step(gains, moves, _coefficients(problems, moves), K)
+        length = np.sqrt(sum(float(move @ move) for move in moves))
+        if step <= step_tol or step * length <= move_tol or iteration == max_iter - 1:
+            break
+        duals = [dual + step * move for dual, move in zip(duals, moves, strict=True)]
+    intercepts = [_intercept(p, dual, gain, C) for p, dual, gain in zip(problems, duals, gains, strict=True)]
+    return coef, np.array(intercepts)
+
+
+def _coefficients(problems: list[LabelProblem], duals: list[FloatArray]) -> FloatArray:
+    columns = [
+        problem.coefficients(dual) if problem.constant is None else np.zeros(len(problem.weights))
+        for problem, dual in zip(problems, duals, strict=True)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _gain(problem: LabelProblem, scores: FloatArray) -> FloatArray:
+    """Gradient of the dual, to be climbed: 1 - y <w, x> for every point."""
+    if problem.constant is not None:
+        return np.zeros(0)
+    return np.asarray(1 - problem.signs * (problem.points @ scores))
+
+
+def _best_vertex(problem: LabelProblem, gain: FloatArray, C: float) -> FloatArray:
+    """The largest <gain, x> with 0 <= x <= C and as much on positive as on negative points: pair the best of both."""
+    out = np.zeros(len(gain))
+    positive = problem.signs > 0 if len(gain) else np.zeros(0, dtype=bool)
+    best, other = (np.flatnonzero(side)[np.argsort(-gain[side], kind="stable")] for side in (positive, ~positive))
+    n = min(len(best), len(other))
+    pays = int((gain[best[:n]] + gain[other[:n]] > 0).sum())
+    out[best[:pays]] = out[other[:pays]] = C
+    return out
+
+
+def _best_step(gains: list[FloatArray], moves: list[FloatArray], direction: FloatArray, K: FloatArray) -> float:
+    """The step in [0, 1] at which the dual, a parabola along the direction, is largest."""
+    slope = sum(float(gain @ move) for gain, move in zip(gains, moves, strict=True))
+    bend = float(np.einsum("ij,ij->", direction, K @ direction))
+    return float(np.clip(slope / bend, 0, 1)) if bend > 0 else float(slope > 0)
+
+
+def _intercept(problem: LabelProblem, duals: FloatArray, gain: FloatArray, C: float) -> float:
+    """Mean over points on the margin; without any, the middle of what the others allow."""
+    if problem.constant is not None:
+        return problem.constant
+    levels = gain * problem.signs
+    free = (duals > 0) & (duals < C)
+    if free.any():
+        return float(levels[free].mean())
+    from_below = (duals == 0) == (problem.signs > 0)
+    bounds = [levels[from_below].max(initial=-np.inf), levels[~from_below].min(initial=np.inf)]
+    return float(np.mean([bound for bound in bounds if np.isfinite(bound)]))

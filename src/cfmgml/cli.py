@@ -1,0 +1,134 @@
+"""The command line: it parses, calls and shows, and computes nothing.
+
+Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from cfmgml.experiments.demo import DemoResult
+
+QUICK = 150, 60  # bags to train and to test
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="cfmgml",
+    help="Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; what goes wrong becomes one line on stderr and an exit status."""
+    try:
+        status = app(args=None if arguments is None else list(arguments), prog_name="cfmgml", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        return _fail(str(error) or type(error).__name__)
+    except Exception as error:
+        # typer brings its own click or uses the installed one, by version: know its errors by what they can do.
+        if not hasattr(error, "format_message"):
+            raise
+        return _fail(f"{error.format_message()} Try: cfmgml --help", getattr(error, "exit_code", 2))
+    if status == INTERRUPTED:  # newer typers return it, older ones raise
+        return _fail("stopped.", INTERRUPTED)
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str, status: int = 1) -> int:
+    print(f"cfmgml: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from cfmgml import __version__
+
+        typer.echo(f"cfmgml {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _front_door(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(
+    help="Train on bags of handwritten digits, compare with other methods, and write a page about it.\n\n"
+    "Only the labels of bags are learned from; the table measures bags and single digits."
+    "\n\n\b\nExamples:\n  cfmgml demo\n  cfmgml demo --quick --out /tmp/demo.html\n  cfmgml demo --n-train 300 --seed 1"
+)
+def demo(
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/demo.html"),
+    n_train: Annotated[
+        int | None, typer.Option(min=1, help="Bags to learn from.", show_default=f"600, or {QUICK[0]} with --quick")
+    ] = None,
+    n_test: Annotated[
+        int | None, typer.Option(min=1, help="Bags to measure on.", show_default=f"200, or {QUICK[1]} with --quick")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Which bags are drawn.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer bags: a few seconds.")] = False,
+) -> None:
+    from rich.console import Console
+
+    sizes = QUICK if quick else (600, 200)
+    n_train, n_test = n_train or sizes[0], n_test or sizes[1]
+    if out.is_dir():
+        raise ValueError(f"--out must be a file, and {out} is a folder: try --out {out / 'demo.html'}.")
+    out.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a bad path fails now
+    progress = Console(stderr=True)
+    progress.print(f"Drawing {n_train} bags to train and {n_test} to test.", highlight=False)
+
+    from cfmgml.experiments.demo import run_demo
+    from cfmgml.experiments.demo_page import write_page
+
+    with progress.status("") as status:
+        result = run_demo(n_train, n_test, seed, on_stage=lambda stage: status.update(f"{stage} ..."))
+    Console().print(_table(result))
+    command = f"cfmgml demo --n-train {n_train} --n-test {n_test} --seed {seed}"
+    write_page(result, out, command)
+    progress.print(f"Wrote {out} in {result.seconds:.0f} s. Open it in a browser.", highlight=False, soft_wrap=True)
+
+
+def _table(result: "DemoResult") -> "Table":
+    from rich.table import Table
+
+    from cfmgml.experiments.demo import MEASURES, best_methods
+
+    table = Table(
+        title=f"{result.n_test} test bags, {result.n_digits} digits; learned from {result.n_train} bags",
+        caption="Bold: best of those that see bag labels only. SVM sees every graph's: the ceiling.",
+    )
+    table.add_column("measure", no_wrap=True)
+    for method in result.methods:
+        table.add_column(method.name, justify="right")
+    for level in ("bag", "graph"):
+        table.add_row(f"[italic]{level}s[/]", *[""] * len(result.methods))
+        for measure in (m for m in MEASURES if m.level == level):
+            best = best_methods(result, measure)
+            cells = [(measure.format(method), method.name in best) for method in result.methods]
+            bold = [f"[bold]{text}[/]" if is_best else text for text, is_best in cells]
+            table.add_row(f"  {measure.title} {measure.arrow}", *bold)
+        table.add_section()
+    table.add_row("seconds to fit", *[f"{method.seconds:.1f}" for method in result.methods])
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Built bags, kept on disk: the second time costs a file's reading.
+
+A file's name is a digest of what went into the build: the contents of the files read (`content_digest`), the
+parameters, and the versions of what computes. So nothing is ever out of date, and deleting the folder is always safe.
+"""
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from cfmgml.bags import BagDataset
+
+VARIABLE = "CFMGML_CACHE"
+
+
+def cached(
+    builder_name: str,
+    key: dict[str, Any],
+    build: Callable[[], BagDataset],
+    cache_dir: str | Path | Literal[False] | None = None,
+) -> BagDataset:
+    """What ``build()`` returns, from disk if it was built before.
+
+    Parameters
+    ----------
+    builder_name
+        Begins the file's name, for people who look into the folder.
+    key
+        All that the result depends on, as JSON can hold it: content digests, parameters, the recipe's version.
+    build
+        Makes the bags; called at most once.
+    cache_dir
+        The folder; None for `default_cache_dir`, False for no cache at all.
+
+    A file that cannot be read whole is built again, with a warning. A folder that cannot be written to costs a warning,
+    not the bags.
+    """
+    if cache_dir is False:
+        return build()
+    folder = default_cache_dir() if cache_dir is None else Path(cache_dir)
+    path = folder / f"{builder_name}-{_digest(builder_name, key)}.bags"
+    if path.exists():
+        try:
+            return BagDataset.load(path)
+        except ValueError as error:
+            warnings.warn(f"a cached data set is built again: {error}", stacklevel=3)
+    bags = build()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        bags.save(path)
+    except OSError as error:
+        warnings.warn(
+            f"the built bags could not be cached in {folder} ({error}); "
+            f"name a folder you may write to in {VARIABLE}, or pass cache_dir=False.",
+            stacklevel=3,
+        )
+    return bags
+
+
+def default_cache_dir() -> Path:
+    """``CFMGML_CACHE``, or ``cfmgml`` in the user's cache folder (``XDG_CACHE_HOME``, ``~/.cache``)."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cfmgml"
+
+
+def content_digest(paths: Iterable[Path]) -> str:
+    """One digest of files' names and contents, in the order given; where they lie does not count."""
+    total = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as stream:
+            total.update(json.dumps(path.name).encode() + hashlib.file_digest(stream, "sha256").digest())
+    return total.hexdigest()
+
+
+def _digest(builder_name: str, key: dict[str, Any]) -> str:
+    text = json.dumps([builder_name, key], sort_keys=True, ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,73 @@
+"""Where a data set lies on this machine: an argument, or the environment's ``CFMGML_DATA``."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+VARIABLE = "CFMGML_DATA"
+
+
+def find_data(
+    name: str,
+    path: str | Path | None = None,
+    *,
+    markers: Sequence[str] = (),
+    contents: str = "",
+    aliases: Sequence[str] = (),
+) -> Path:
+    """The folder of one data set.
+
+    Parameters
+    ----------
+    name
+        The data set's own folder, such as ``"msrc_v2"``.
+    path
+        The data set's own folder or the folder that holds it; by default what ``CFMGML_DATA`` names.
+    markers
+        Names inside the data set's folder (patterns such as ``*.mat`` are allowed), one of which shows that it is the
+        right folder; with none, any folder will do.
+    contents
+        What belongs in the folder, for the error's reader.
+    aliases
+        Other names that people give the folder, such as ``"VOCdevkit"``.
+
+    Returns
+    -------
+    The first of path/name, path/alias and path itself that is there and holds a marker.
+
+    >>> find_data("msrc_v2", "/nowhere", contents="images/ and segments/")
+    Traceback (most recent call last):
+      ...
+    FileNotFoundError: no data set msrc_v2 at /nowhere, which is not there. Put images/ and segments/ into a folder
+    msrc_v2, and pass that folder or the one that holds it, or name the latter in the environment's CFMGML_DATA.
+    """
+    given = path if path is not None else os.environ.get(VARIABLE) or None
+    if given is None:
+        why = f"no folder was given for the data set {name}, and {VARIABLE} is not set"
+        raise FileNotFoundError(f"{why}. {_advice(name, contents)}")
+    base = Path(given).expanduser()
+    candidates = [base / folder for folder in (name, *aliases)] + [base]
+    found = [folder for folder in candidates if folder.is_dir() and _has_any(folder, markers)]
+    if not found:
+        raise FileNotFoundError(
+            f"no data set {name} at {base}, {_reason(base, name, markers)}. {_advice(name, contents)}"
+        )
+    return found[0]
+
+
+def _has_any(folder: Path, markers: Sequence[str]) -> bool:
+    return not markers or any(next(folder.glob(marker), None) is not None for marker in markers)
+
+
+def _reason(base: Path, name: str, markers: Sequence[str]) -> str:
+    if not base.is_dir():
+        return "which is not a folder" if base.exists() else "which is not there"
+    sought = f" (looked for {' or '.join(markers)})" if markers else ""
+    return f"neither as a folder {name} in it nor as that folder itself{sought}"
+
+
+def _advice(name: str, contents: str) -> str:
+    return (
+        f"Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
+        f"or name the latter in the environment's {VARIABLE}."
+    )

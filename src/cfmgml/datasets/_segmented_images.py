@@ -1,0 +1,113 @@
+"""Collections of pictures whose segments have classes: what their loaders share."""
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from cfmgml.bags import BagDataset
+from cfmgml.datasets._cache import cached, content_digest
+from cfmgml.datasets._image_files import import_pillow
+from cfmgml.datasets._picture_graphs import RECIPE_VERSION, Recipe
+from cfmgml.datasets.images import bags_from_images
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Pictures by name, and the class of every segment of each."""
+
+    segment_labels: dict[str, dict[int, str]]
+    label_names: list[str]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a collection lies on disk.
+
+    ``sources`` are all files that decide what is built, ``locate`` gives a picture's file and its mask's, and
+    ``collect`` reads the labels, which may take a while: it is not called when the bags are in the cache.
+    """
+
+    sources: list[Path]
+    locate: Callable[[str], tuple[Path, Path]]
+    collect: Callable[[], Collection]
+
+
+def table_layout(folder: Path, not_labels: tuple[int, ...]) -> Layout:
+    """``images/``, ``segments/``, ``segments.csv`` (image, segment, class_id) and ``classes.csv`` (id, name)."""
+    pictures = {path.stem: path for path in sorted((folder / "images").iterdir())}
+    masks = {path.stem: path for path in sorted((folder / "segments").iterdir())}
+    return Layout(
+        sources=[folder / "classes.csv", folder / "segments.csv", *pictures.values(), *masks.values()],
+        locate=lambda name: (
+            pictures.get(name, folder / "images" / f"{name}.webp"),
+            masks.get(name, folder / "segments" / f"{name}.png"),
+        ),
+        collect=lambda: _read_tables(folder, not_labels),
+    )
+
+
+def _read_tables(folder: Path, not_labels: tuple[int, ...]) -> Collection:
+    classes = {int(row["id"]): row["name"] for row in _rows(folder / "classes.csv", "id", "name")}
+    segment_labels: dict[str, dict[int, str]] = {}
+    for row in _rows(folder / "segments.csv", "image", "segment", "class_id"):
+        number = int(row["class_id"])
+        if number not in classes:
+            raise ValueError(f"{folder / 'segments.csv'} names class {number}, which classes.csv does not have.")
+        if number not in not_labels:
+            segment_labels.setdefault(row["image"], {})[int(row["segment"])] = classes[number]
+    return Collection(segment_labels, [name for number, name in sorted(classes.items()) if number not in not_labels])
+
+
+def _rows(path: Path, *wanted: str) -> list[dict[str, str]]:
+    with open(path, newline="", encoding="utf-8") as stream:
+        reader = csv.DictReader(stream)
+        missing = [name for name in wanted if name not in (reader.fieldnames or ())]
+        if missing:
+            raise ValueError(f"{path} has no column {missing[0]!r}; it has {reader.fieldnames}.")
+        return list(reader)
+
+
+def load_collection(
+    builder_name: str,
+    layout: Layout,
+    about: Mapping[str, Any],
+    cache_dir: str | Path | Literal[False] | None,
+    recipe: Mapping[str, Any],
+    running: Mapping[str, Any],
+) -> BagDataset:
+    """The collection's bags, from the cache if the same files were built with the same recipe before.
+
+    ``running`` (``n_jobs``, ``verbose``) does not change what is built. Where the files lie is not cached either:
+    ``info["files"]`` holds the places of today.
+    """
+
+    def build() -> BagDataset:
+        collection = layout.collect()
+        files = [layout.locate(name) for name in collection.segment_labels]
+        return bags_from_images(
+            [image for image, _ in files],
+            [mask for _, mask in files],
+            names=list(collection.segment_labels),
+            label_names=collection.label_names,
+            segment_labels=list(collection.segment_labels.values()),
+            info={**about, "files": {}},
+            **recipe,
+            **running,
+        )
+
+    key = {"content": content_digest(layout.sources), "about": dict(about), **_recipe_key(recipe)}
+    bags = cached(builder_name, key, build, cache_dir)
+    names = [] if bags.bag_names is None else bags.bag_names.tolist()
+    files = {name: [str(path.absolute()) for path in layout.locate(name)] for name in names}
+    return replace(bags, info={**bags.info, "files": files})
+
+
+def _recipe_key(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe, and the versions of the libraries that cook it."""
+    import_pillow()  # says which extra to install
+    defaults = Recipe().to_json()
+    versions = {"recipe": RECIPE_VERSION, "scikit-image": version("scikit-image")}
+    return {"recipe": dict(recipe), "defaults": defaults, "versions": versions}

@@ -1,0 +1,123 @@
+"""What is drawn of a picture's bag."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from PIL import Image
+from skimage import data
+
+from cfmgml import GraphBatch
+from cfmgml.bags import BagDataset
+from cfmgml.datasets.images import bags_from_images
+from cfmgml.plots import plot_bag
+from cfmgml.plots._shown import RIGHT, UNKNOWN, WRONG
+
+PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])
+MASK = np.where(np.indices((100, 150))[1] < 60, 1, 2)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def bags():
+    labels = [{1: "cup", 2: "table"}] * 2
+    return bags_from_images([PHOTO, PHOTO[::-1]], [MASK, MASK], names=["up", "down"], segment_labels=labels)
+
+
+def boxes(ax):
+    """Each label on the picture, and the colour of its box."""
+    return {text.get_text(): to_hex(text.get_bbox_patch().get_facecolor()) for text in ax.texts}
+
+
+def test_regions_graph_and_true_labels(bags):
+    ax = plot_bag(bags, 0, image=PHOTO, segments=MASK)
+    assert ax.get_title() == "up\ntrue: cup, table"
+    assert boxes(ax) == {"cup": UNKNOWN, "table": UNKNOWN}
+    shown = bags[0].graphs
+    lines = [layer for layer in ax.collections if isinstance(layer, LineCollection)]
+    assert {len(layer.get_segments()) for layer in lines} == {shown.n_edges // 2}
+    np.testing.assert_array_equal(ax.images[0].get_array(), PHOTO)
+    dots = next(layer for layer in ax.collections if len(layer.get_offsets()) == shown.n_nodes)
+    x, y = dots.get_offsets().T
+    assert (x[: shown.node_ptr[1]] < 60).all()
+    assert (x[shown.node_ptr[1] :] >= 60).all()
+    assert y.max() < 100
+
+
+def test_labels_stand_in_their_regions(bags):
+    ax = plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK)
+    places = {text.get_text(): text.get_position() for text in ax.texts}
+    assert places["cup"][0] < 60 <= places["table"][0]
+
+
+def test_predictions(bags):
+    scores = np.array([[0.5, -1], [0.4, 0.2], [-0.3, -0.1], [0, 1]])
+    ax = plot_bag(bags, 0, image=PHOTO, segments=MASK, scores=scores)
+    assert boxes(ax) == {"cup": RIGHT, "cup (table)": WRONG}
+    assert ax.get_title() == "up\npredicted: cup, table\ntrue: cup, table"
+    ax = plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK, scores=scores)
+    assert boxes(ax) == {"table? (cup)": WRONG, "table": RIGHT}
+
+
+def test_contributions_are_a_heat_map(bags):
+    contributions = np.zeros((bags.graphs.n_nodes, 2))
+    first = bags.graphs.node_ptr[2]  # of the second bag
+    contributions[first, 1] = -3
+    ax = plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK, contributions=contributions, label="table")
+    heat = ax.images[1].get_array()
+    assert heat.min() == -3
+    assert (heat[MASK == 2] == 0).all()
+    assert ax.images[1].get_clim() == (-3, 3)
+    assert ax.get_title().startswith("down: what speaks for table")
+    assert len(ax.figure.axes) == 2  # the scale
+    given = plt.figure().add_subplot()
+    assert plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK, contributions=contributions, label=1, ax=given) is given
+    assert len(given.figure.axes) == 1
+
+
+def test_pictures_are_read_from_their_files(tmp_path):
+    Image.fromarray(PHOTO).save(tmp_path / "cup.png")
+    bags = bags_from_images(tmp_path, single_graph=True)
+    ax = plot_bag(bags)
+    assert ax.get_title() == "cup"
+    (tmp_path / "cup.png").unlink()
+    with pytest.raises(ValueError, match="there is no file"):
+        plot_bag(bags)
+
+
+def test_scaled_down_pictures():
+    with pytest.warns(UserWarning, match="scaled down"):
+        bags = bags_from_images([PHOTO], max_side=75)
+    assert plot_bag(bags, image=PHOTO).images[0].get_array().shape == (50, 75, 3)
+
+
+def test_refusals(bags):
+    with pytest.raises(ValueError, match=r"bag 'up' was not built from a file.*pass image"):
+        plot_bag(bags, 0)
+    with pytest.raises(ValueError, match="pass the image and the segments that the bag was built from"):
+        plot_bag(bags, 0, image=PHOTO[:, ::-1], segments=MASK[::-1, ::-1])
+    with pytest.raises(ValueError, match=r"scores must have shape \(4, 2\), as model.decision_function_graphs"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK, scores=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="contributions must have shape"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK, contributions=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="label must be one of cup, table, got 'dog'"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK, label="dog")
+    with pytest.raises(ValueError, match="a number from 0 to 1, got 2"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK, label=2)
+    plain = BagDataset(GraphBatch([0, 1], [0, 0], [[], []], node_labels=[1]), [0, 1])
+    with pytest.raises(ValueError, match=r"info\['builder'\] of these is None"):
+        plot_bag(plain)
+
+
+def test_missing_library_names_the_extra(bags, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'cfmgml\[plots\]'"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK)
