@@ -87,7 +87,7 @@ ESTIMATORS = {
     "cfmgml": lambda: CfMGML(alpha=1e-3),
     "cfmgml-wl": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3),
     "cfmgml-sum": lambda: CfMGML(SumKernel([NodeSum(), WeisfeilerLehman(1)]), alpha=1e-3),
-    "cfmgml-all": lambda: CfMGML(alpha=1e-3, irrelevant="all", term_weights="mean", class_weight="balanced"),
+    "cfmgml-max": lambda: CfMGML(alpha=1e-3, irrelevant="max", term_weights="paper", class_weight="balanced"),
     "cfmgml-rank": lambda: CfMGML(NodeSum(), alpha=1e-3, rank=10),
     "cfmgml-paper": lambda: CfMGML(alpha=1e-2, solver="paper", random_state=0),
     "cfmgml-printed": lambda: CfMGML(alpha=1e-1, solver="printed", n_rounds=2, max_iter=10, random_state=0),

@@ -62,7 +62,7 @@ def test_the_second_time_comes_from_the_cache(folder, tmp_path):
     assert second.info == first.info
     for field in fields(first.graphs):
         np.testing.assert_array_equal(getattr(first.graphs, field.name), getattr(second.graphs, field.name))
-    load_hallmarks(folder, cache_dir=tmp_path / "cache", window=2, stop_words="english")  # the defaults
+    load_hallmarks(folder, cache_dir=tmp_path / "cache", window=2, stop_words="english", n_jobs=2)  # the defaults
     assert len(list((tmp_path / "cache").iterdir())) == 1
     load_hallmarks(folder, cache_dir=tmp_path / "cache", window=5, stop_words={"die", "mice"})
     assert len(list((tmp_path / "cache").iterdir())) == 2

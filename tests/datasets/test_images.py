@@ -1,6 +1,7 @@
 """Pictures become bags: names, labels, variants, bad pictures, workers."""
 
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from PIL import Image
 from scipy import sparse
 from skimage import data
 
-from cfmgml import BagDataset
+from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
 from cfmgml.datasets._image_files import ImageError
+from cfmgml.datasets._source_files import find_source_files
 from cfmgml.datasets.images import bags_from_images
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])  # 100 x 150
@@ -153,11 +155,29 @@ def test_info_and_files(folder, tmp_path):
     assert bags.info["builder"] == "images"
     assert bags.info["source"] == "a test"
     assert bags.info["parameters"]["features"] == "rich"
-    assert bags.info["files"] == {"p0": [str(folder / part / "p0.png") for part in ("images", "masks")]}
+    assert bags.info["files"] == {"p0": ["images/p0.png", "masks/p0.png"]}
     bags.save(tmp_path / "toy.bags")
     loaded = BagDataset.load(tmp_path / "toy.bags")
     assert_same(bags, loaded)
     assert dict(loaded.info) == dict(bags.info)
+
+
+def test_saved_bags_do_not_name_the_folder_they_were_built_in(folder, tmp_path):
+    with pytest.warns(UserWarning, match="skipped"):
+        bags = bags_from_images(folder / "images", on_error="skip", n_jobs=1)
+    assert bags[:1].info["folder"].path == folder / "images"
+    assert bags.info["skipped"]["p2"].startswith("p2.png cannot be read")
+    bags.save(tmp_path / "toy.bags")
+    CfMGML(WeisfeilerLehman(1), max_iter=1).fit(bags, [[k % 2] for k in range(bags.n_bags)]).save(tmp_path / "m.cfmgml")
+    for name in ("toy.bags", "m.cfmgml"):
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            header = archive.read("header.json").decode()
+        assert "p0.png" in header
+        assert str(folder) not in header
+    again = BagDataset.load(tmp_path / "toy.bags").info
+    with pytest.raises(ValueError, match=r"bag 'p0' was built from p0\.png, in a folder that saved bags do not name"):
+        find_source_files(again, "p0")
+    assert find_source_files(again, "p0", folder / "images") == [folder / "images" / "p0.png", None]
 
 
 # -- labels ----------------------------------------------------------------------------------

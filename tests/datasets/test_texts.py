@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfmgml.bags import BagDataset
+from cfmgml.datasets._text_graphs import CHUNK
 from cfmgml.datasets.texts import NO_KEYWORD, bags_from_texts
 from cfmgml.graphs import label_codes
 
@@ -246,6 +247,27 @@ def test_the_result_does_not_depend_on_the_order_of_sets():
     )
     assert one == two
     assert len(one) > 100
+
+
+# -- workers ---------------------------------------------------------------------------------
+
+
+def test_the_result_does_not_depend_on_the_workers():
+    rng = np.random.default_rng(0)
+    documents = [[" ".join(rng.choice(WORDS, size=5)) for _ in range(3)] for _ in range(2 * CHUNK)]
+    one, two = (bags_from_texts(documents, n_jobs=n, max_keywords=3, threshold=0.3, verbose=False) for n in (1, 2))
+    assert len({text for bag in documents for text in bag}) > 2 * CHUNK  # enough for both workers to have some
+    assert_same_graphs(one.graphs, two.graphs)
+    assert list(one.info["vocabulary"]["pairs"].items()) == list(two.info["vocabulary"]["pairs"].items())
+
+
+def test_progress_goes_to_stderr(capsys):
+    bags_from_texts(["Genes mutate."], verbose=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err != ""
+    bags_from_texts(["Genes mutate."], verbose=False)
+    assert capsys.readouterr() == ("", "")
 
 
 # -- one graph a bag -------------------------------------------------------------------------

@@ -88,6 +88,11 @@ def test_pictures_are_read_from_their_files(tmp_path):
     bags = bags_from_images(tmp_path, single_graph=True)
     ax = plot_bag(bags)
     assert ax.get_title() == "cup"
+    bags.save(tmp_path / "cup.bags")
+    saved = BagDataset.load(tmp_path / "cup.bags")
+    assert plot_bag(saved, folder=tmp_path).get_title() == "cup"
+    with pytest.raises(ValueError, match=r"built from cup\.png, in a folder that saved bags do not name: pass folder"):
+        plot_bag(saved)
     (tmp_path / "cup.png").unlink()
     with pytest.raises(ValueError, match="there is no file"):
         plot_bag(bags)

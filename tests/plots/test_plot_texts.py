@@ -1,3 +1,5 @@
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -5,8 +7,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import PathPatch, Rectangle
 
 from cfmgml.datasets.texts import bags_from_texts
+from cfmgml.plots._shown import RIGHT, WRONG
 from cfmgml.plots._text_flow import flow
-from cfmgml.plots.texts import KEYWORD, RIGHT, WRONG, plot_text_bag
+from cfmgml.plots.texts import KEYWORD, plot_text_bag
 
 TEXTS = ["Gene expression rises.", "Tumour cells migrate; cells are migrating."]
 
@@ -128,6 +131,19 @@ def test_an_axes_given_is_used_and_long_texts_end_in_a_note():
 def test_what_does_not_fit_is_refused(bags, options, message):
     with pytest.raises(ValueError, match=message):
         plot_text_bag(bags, 1, **options)
+
+
+def test_contributions_without_a_label_are_not_drawn():
+    """Nothing says which column is meant: the keywords are grey, as without contributions."""
+    bags = bags_from_texts([TEXTS], [[0, 0]])
+    ax = plot_text_bag(bags, 0, texts=TEXTS, contributions=np.ones((bags.graphs.n_nodes, 2)))
+    assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(KEYWORD)}
+
+
+def test_missing_library_names_the_extra(bags, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'cfmgml\[plots\]'"):
+        plot_text_bag(bags, 0)
 
 
 def test_lines_break_between_words_and_long_words_anywhere():

@@ -28,7 +28,7 @@ def test_objective_never_rises(setting, alpha):
 def test_objective_is_the_smoothed_one_at_the_solution():
     bags = random_bags(15, seed=1)
     model = CfMGML(NodeSum(), alpha=1e-3).fit(bags)
-    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(4))
+    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(4), term_weights="mean", irrelevant_graphs="all")
     scores = model.decision_function_graphs(bags)
     K = gram_matrix(model.kernel_, bags.graphs)
     norm = np.einsum("ic,ij,jc->", model.scorer_.dual_coef, K, model.scorer_.dual_coef)

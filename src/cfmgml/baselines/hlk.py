@@ -8,7 +8,8 @@ from cfmgml.model import CfMGML
 class HLK(CfMGML):
     """cfMGML without the comparison of a bag's labels with each other (the paper's HLK).
 
-    All other parameters are those of `CfMGML`.
+    Terms are weighed as the paper does, by 1/|Y|^2, and an irrelevant label is held against the bag's best graph. All
+    other parameters are those of `CfMGML`.
 
     Examples
     --------
@@ -16,8 +17,16 @@ class HLK(CfMGML):
     'hamming'
     """
 
-    def __init__(self, kernel: Any = None, alpha: float = 1e-5, loss: str = "hamming", **others: Any) -> None:
-        super().__init__(kernel, alpha, loss=loss, **others)
+    def __init__(
+        self,
+        kernel: Any = None,
+        alpha: float = 1e-5,
+        loss: str = "hamming",
+        term_weights: str = "paper",
+        irrelevant: str = "max",
+        **others: Any,
+    ) -> None:
+        super().__init__(kernel, alpha, loss=loss, term_weights=term_weights, irrelevant=irrelevant, **others)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -18,6 +18,11 @@ class Task:
     image: Any
     segments: Any
 
+    @property
+    def files(self) -> list[Path | None]:
+        """Picture and mask, None for what is no file."""
+        return [Path(part) if isinstance(part, str | Path) else None for part in (self.image, self.segments)]
+
 
 def list_tasks(images: Any, segments: Any, names: Sequence[str] | None) -> list[Task]:
     """Pictures with their names and masks, from folders or lists; refuses what does not go together."""

@@ -15,6 +15,7 @@ from cfmgml.bags import BagDataset
 from cfmgml.datasets._cache import content_digest
 from cfmgml.datasets._keyword_graphs import Recipe
 from cfmgml.datasets._overlap import overlap_summary
+from cfmgml.datasets._text_graphs import Running
 from cfmgml.datasets.texts import bags_from_texts
 
 Record = dict[str, Any]
@@ -39,9 +40,10 @@ def read_records(path: Path) -> list[Record]:
 def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """All that a loader's bags depend on, defaults included; refuses options that `bags_from_texts` would not take."""
     names = [field.name for field in fields(Recipe)]
-    unknown = sorted(set(options) - {*names, "single_graph", "vocabulary"})
+    known = ["single_graph", "vocabulary", *names, *Running._fields]
+    unknown = sorted(set(options) - set(known))
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; options are single_graph, vocabulary, {', '.join(names)}.")
+        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(known)}.")
     recipe = Recipe(**{name: value for name, value in options.items() if name in names})
     others = {"single_graph": options.get("single_graph", False), "vocabulary": options.get("vocabulary")}
     content = {"content": content_digest([file]), "recipe": RECIPE_VERSION}

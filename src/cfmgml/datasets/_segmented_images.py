@@ -11,6 +11,7 @@ from cfmgml.bags import BagDataset
 from cfmgml.datasets._cache import cached, content_digest
 from cfmgml.datasets._image_files import import_pillow
 from cfmgml.datasets._picture_graphs import RECIPE_VERSION, Recipe
+from cfmgml.datasets._source_files import source_info
 from cfmgml.datasets.images import bags_from_images
 
 
@@ -24,12 +25,13 @@ class Collection:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a collection lies on disk.
+    """How a collection lies on disk, in ``folder``.
 
     ``sources`` are all files that decide what is built, ``locate`` gives a picture's file and its mask's, and
     ``collect`` reads the labels, which may take a while: it is not called when the bags are in the cache.
     """
 
+    folder: Path
     sources: list[Path]
     locate: Callable[[str], tuple[Path, Path]]
     collect: Callable[[], Collection]
@@ -40,6 +42,7 @@ def table_layout(folder: Path, not_labels: tuple[int, ...]) -> Layout:
     pictures = {path.stem: path for path in sorted((folder / "images").iterdir())}
     masks = {path.stem: path for path in sorted((folder / "segments").iterdir())}
     return Layout(
+        folder,
         sources=[folder / "classes.csv", folder / "segments.csv", *pictures.values(), *masks.values()],
         locate=lambda name: (
             pictures.get(name, folder / "images" / f"{name}.webp"),
@@ -80,8 +83,8 @@ def load_collection(
 ) -> BagDataset:
     """The collection's bags, from the cache if the same files were built with the same recipe before.
 
-    ``running`` (``n_jobs``, ``verbose``) does not change what is built. Where the files lie is not cached either:
-    ``info["files"]`` holds the places of today.
+    ``running`` (``n_jobs``, ``verbose``) does not change what is built. Where the files lie is not cached:
+    ``info["folder"]`` is the place of today.
     """
 
     def build() -> BagDataset:
@@ -93,7 +96,7 @@ def load_collection(
             names=list(collection.segment_labels),
             label_names=collection.label_names,
             segment_labels=list(collection.segment_labels.values()),
-            info={**about, "files": {}},
+            info=about,
             **recipe,
             **running,
         )
@@ -101,8 +104,8 @@ def load_collection(
     key = {"content": content_digest(layout.sources), "about": dict(about), **_recipe_key(recipe)}
     bags = cached(builder_name, key, build, cache_dir)
     names = [] if bags.bag_names is None else bags.bag_names.tolist()
-    files = {name: [str(path.absolute()) for path in layout.locate(name)] for name in names}
-    return replace(bags, info={**bags.info, "files": files})
+    files = source_info({name: layout.locate(name) for name in names}, layout.folder)
+    return replace(bags, info={**bags.info, **files})
 
 
 def _recipe_key(recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def load_hallmarks(
         Where built bags are kept; None for the default folder, False to keep none.
     **options
         Passed to `bags_from_texts`: ``single_graph``, ``max_keywords``, ``window``, ``threshold``, ``stop_words``,
-        ``stem``, ``vocabulary``.
+        ``stem``, ``vocabulary``, ``n_jobs``, ``verbose``.
 
     Returns
     -------

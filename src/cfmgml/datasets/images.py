@@ -12,6 +12,7 @@ BagDataset(1 bags, 8 graphs, 0 labels; no Y)
 (['coffee#1', 'coffee#2'], 907)
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from cfmgml.datasets._node_features import Features, columns
 from cfmgml.datasets._picture_graphs import MAX_NODES, MAX_NODES_WHOLE, Nodes, PictureGraphs, Recipe, picture_graphs
 from cfmgml.datasets._picture_labels import PictureLabels, RegionLabels, check_labels
 from cfmgml.datasets._picture_tasks import Task, list_tasks
+from cfmgml.datasets._source_files import common_folder, source_info
 from cfmgml.graphs import GraphBatch
 
 GAMMA = {"paper": 1.0, "hellinger": 1.0, "rich": 0.7}  # of exp(-gamma |x - y|^2) between nodes; chosen on MSRC v2
@@ -108,7 +110,9 @@ def bags_from_images(
 
     Returns
     -------
-    Bags named by picture, graphs by ``"NAME#SEGMENT"``, nodes by their superpixel's number in the segment.
+    Bags named by picture, graphs by ``"NAME#SEGMENT"``, nodes by their superpixel's number in the segment. Their
+    ``info`` names the files relative to one folder, which is known in this session only: saved bags do not say where
+    on a machine they were made.
     """
     recipe = Recipe(
         features=features,
@@ -130,7 +134,9 @@ def bags_from_images(
     known = check_labels(labels, label_names, segment_labels, len(tasks))
     built, skipped = _build_all(tasks, known, recipe, on_error, n_jobs, verbose)
     bags = _assemble(tasks, built, known, recipe)
-    return BagDataset(**bags, info={**_about(tasks, recipe), **_report(tasks, built, skipped), **(info or {})})
+    about = _about(tasks, recipe)
+    report = _report(tasks, built, skipped, about["folder"].path)
+    return BagDataset(**bags, info={**about, **report, **(info or {})})
 
 
 # -- building --------------------------------------------------------------------------------
@@ -226,17 +232,14 @@ def _label_arrays(built: dict[int, PictureGraphs], known: PictureLabels, single_
 
 
 def _about(tasks: list[Task], recipe: Recipe) -> dict[str, Any]:
-    files = {
-        task.name: [_absolute(task.image), _absolute(task.segments)]
-        for task in tasks
-        if isinstance(task.image, str | Path)
-    }
+    files = {task.name: task.files for task in tasks if task.files[0] is not None}
+    folder = common_folder(file for row in files.values() for file in row if file is not None)
     return {
         "builder": "images",
         "description": DESCRIPTION,
         "parameters": recipe.to_json(),
         **({} if recipe.nodes == "labels" else _about_attributes(recipe.features)),
-        "files": files,
+        **source_info(files, folder),
     }
 
 
@@ -244,11 +247,9 @@ def _about_attributes(features: Features) -> dict[str, Any]:
     return {"columns": {name: list(span) for name, span in columns(features).items()}, "gamma": GAMMA[features]}
 
 
-def _absolute(file: Any) -> str | None:
-    return str(Path(file).absolute()) if isinstance(file, str | Path) else None
-
-
-def _report(tasks: list[Task], built: dict[int, PictureGraphs], skipped: dict[str, str]) -> dict[str, Any]:
+def _report(
+    tasks: list[Task], built: dict[int, PictureGraphs], skipped: dict[str, str], folder: Path
+) -> dict[str, Any]:
     """What did not become a graph as it was, for ``info``; and warnings of what a user must know."""
     scaled = {tasks[k].name: list(part.original_size) for k, part in built.items() if part.original_size is not None}
     dropped = {tasks[k].name: part.dropped for k, part in built.items() if part.dropped}
@@ -260,4 +261,5 @@ def _report(tasks: list[Task], built: dict[int, PictureGraphs], skipped: dict[st
         name, reason = next(iter(skipped.items()))
         what = f"{len(skipped)} of {len(tasks)} images were skipped, such as {name}"
         warnings.warn(f"{what}: {reason} See info['skipped'].", stacklevel=3)
-    return {"scaled": scaled, "dropped": dropped, "n_dropped": sum(map(len, dropped.values())), "skipped": skipped}
+    reasons = {name: reason.replace(f"{folder}{os.sep}", "") for name, reason in skipped.items()}
+    return {"scaled": scaled, "dropped": dropped, "n_dropped": sum(map(len, dropped.values())), "skipped": reasons}

@@ -89,6 +89,7 @@ def _original_layout(folder: Path) -> Layout:
         return mats / f"{name}_GT.mat"
 
     return Layout(
+        folder,
         sources=[*pictures.values(), *(mask(name) for name in pictures if mask(name).is_file())],
         locate=lambda name: (pictures[name], mask(name)),
         collect=lambda: Collection({name: _segment_labels(mask(name)) for name in pictures}, list(MSRC_LABELS)),

@@ -27,9 +27,9 @@ import numpy as np
 from cfmgml._segments import offsets, segment_max
 from cfmgml._typing import ArrayLike
 from cfmgml.bags import BagDataset, check_label_matrix
-from cfmgml.datasets._cooccurrence import Vocabulary
 from cfmgml.datasets._keyword_graphs import NO_KEYWORD, KeywordGraph, Recipe, batch_of, join_graphs
 from cfmgml.datasets._sentences import split_sentences
+from cfmgml.datasets._text_graphs import Running, text_graphs
 
 __all__ = ["NO_KEYWORD", "bags_from_texts"]
 
@@ -49,6 +49,8 @@ def bags_from_texts(
     stop_words: Literal["english"] | Collection[str] = "english",
     stem: bool = True,
     vocabulary: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
+    verbose: bool | None = None,
 ) -> BagDataset:
     """Make each document a bag and each of its texts a graph of keywords.
 
@@ -83,6 +85,12 @@ def bags_from_texts(
     vocabulary
         The counts to use, from another data set's ``info["vocabulary"]``; by default those of these documents, where
         a text that occurs again counts once.
+    n_jobs
+        Worker processes; None for none, -1 for one a core. The result does not depend on it. Texts and graphs must
+        travel between processes, which costs about what it saves: 9,511 abstracts (10 million letters) took 6.6 s in
+        one process and 8.7 s in two workers already started, 17,443 sentences (3 million letters) 2.4 s and 3.7 s.
+    verbose
+        Whether to show a progress bar on stderr; None: if that is a terminal.
 
     Returns
     -------
@@ -101,14 +109,13 @@ def bags_from_texts(
     """
     recipe = Recipe(max_keywords, window, threshold, stop_words, stem)
     bags = [_texts_of(document, number) for number, document in enumerate(_check_documents(documents))]
-    readings = {text: recipe.read(text) for text in dict.fromkeys(text for bag in bags for text in bag)}
-    known = Vocabulary.count(readings.values(), window) if vocabulary is None else Vocabulary.from_json(vocabulary)
-    graphs = {text: recipe.graph(reading, known) for text, reading in readings.items()}
+    texts = (text for bag in bags for text in bag)
+    graphs, known = text_graphs(texts, recipe, vocabulary, Running(n_jobs, verbose))
     info = {
         "builder": "texts",
         "parameters": {"single_graph": single_graph, **recipe.parameters},
         "n_without_keywords": sum(not graphs[text].names for bag in bags for text in bag),
-        "vocabulary": known.without_weak_pairs(threshold).to_json(),
+        "vocabulary": known.to_json(),
     }
     names = {"label_names": label_names, "bag_names": bag_names, "graph_names": graph_names}
     return _assemble([[graphs[text] for text in bag] for bag in bags], Y, graph_Y, names, single_graph, info)

@@ -100,7 +100,7 @@ def _devkit_layout(folder: Path, n_jobs: int | None) -> Layout:
         return Collection(found, list(VOC_LABELS))
 
     files = [path for name in names for path in (*locate(name), _class_mask(root, name)) if path.is_file()]
-    return Layout([listing, *files], locate, collect)
+    return Layout(root, [listing, *files], locate, collect)
 
 
 def _class_mask(root: Path, name: str) -> Path:

@@ -38,8 +38,8 @@ def plot_bag(
     ax
         Where to draw; by default a new figure.
     **content
-        What the bags themselves do not keep: ``image`` and ``segments`` (`cfmgml.plots.images.plot_image_bag`), or
-        ``texts`` (`cfmgml.plots.texts.plot_text_bag`).
+        What the bags themselves do not keep: ``image`` and ``segments``, or ``folder``
+        (`cfmgml.plots.images.plot_image_bag`); or ``texts`` (`cfmgml.plots.texts.plot_text_bag`).
 
     Examples
     --------

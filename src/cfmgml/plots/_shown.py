@@ -1,4 +1,4 @@
-"""What a picture of a bag says: the bag, the scores of its graphs, and its nodes' contributions to one label."""
+"""What every picture of a bag shares: the bag, its graphs' scores, its nodes' contributions to one label, colours."""
 
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
 
 RIGHT, WRONG, UNKNOWN = "#1b7837", "#b2182b", "#555555"
+HEAT = "RdBu_r"  # red speaks for the label, blue against it
 
 
 class Shown(NamedTuple):
@@ -17,6 +18,15 @@ class Shown(NamedTuple):
     scores: FloatArray | None  # (n_graphs, n_labels)
     contributions: FloatArray | None  # (n_nodes,), to one label
     label: int | None
+
+
+def import_pyplot() -> Any:
+    """matplotlib's pyplot, or an error that names the extra to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'cfmgml[plots]'.") from error
+    return pyplot
 
 
 def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, label: int | str | None) -> Shown:

@@ -1,5 +1,6 @@
 """A bag of a picture's regions, drawn on the picture."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,13 +11,13 @@ from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import ByteArray
 from cfmgml.datasets._picture_graphs import Recipe, read_picture, regions_and_superpixels
+from cfmgml.datasets._source_files import find_source_files
 from cfmgml.datasets._superpixels import Superpixels
-from cfmgml.plots._shown import RIGHT, UNKNOWN, WRONG, Shown, select_bag
+from cfmgml.plots._shown import HEAT, RIGHT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HEAT = "RdBu_r"  # red speaks for the label, blue against it
 MOST_NAMES = 6
 PALE = 0.7  # how much of the picture's colour is left under a heat map
 
@@ -36,6 +37,7 @@ def plot_image_bag(
     *,
     image: Any = None,
     segments: Any = None,
+    folder: str | Path | None = None,
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
@@ -56,6 +58,8 @@ def plot_image_bag(
     image, segments
         The picture and, unless regions were found in it, its mask, as they were given to the builder; by default they
         are read from the files that the builder noted in ``bags.info["files"]``.
+    folder
+        Where those files lie, for bags that were saved and loaded: ``bags.info["files"]`` is relative to it.
     scores
         What ``model.decision_function_graphs(bags)`` gives, (bags.n_graphs, n_labels).
     contributions
@@ -75,12 +79,9 @@ def plot_image_bag(
     >>> plot_image_bag(bags, image=photo).get_title()
     'coffee'
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'cfmgml[plots]'.") from error
+    plt = import_pyplot()
     shown = select_bag(bags, bag, scores, contributions, label)
-    drawn = _read(shown.bag, image, segments)
+    drawn = _read(shown.bag, image, segments, folder)
     own_figure = ax is None
     if ax is None:
         height, width = drawn.pixels.shape[:2]
@@ -94,10 +95,11 @@ def plot_image_bag(
     return ax
 
 
-def _read(one: BagDataset, image: Any, segments: Any) -> _Drawn:
+def _read(one: BagDataset, image: Any, segments: Any, folder: str | Path | None) -> _Drawn:
     recipe = Recipe.from_json(one.info["parameters"])
     if image is None:
-        image, segments = _files(one)
+        name = "" if one.bag_names is None else str(one.bag_names[0])
+        image, segments = find_source_files(one.info, name, folder)
     picture, numbers, _ = read_picture(image, segments, recipe)
     superpixels, _ = regions_and_superpixels(picture.pixels, numbers, recipe)
     if not np.array_equal(superpixels.node_ptr, one.graphs.node_ptr):
@@ -110,16 +112,6 @@ def _read(one: BagDataset, image: Any, segments: Any) -> _Drawn:
     centres = [ndimage.mean(axis, superpixels.numbers, nodes) for axis in (columns, rows)]
     region = np.append(segment_ids(superpixels.node_ptr), -1)[superpixels.numbers]
     return _Drawn(picture.pixels, superpixels, region, np.stack(centres, axis=1))
-
-
-def _files(one: BagDataset) -> list[str | None]:
-    name = None if one.bag_names is None else str(one.bag_names[0])
-    files = one.info.get("files", {})
-    if name not in files:
-        raise ValueError(
-            f"bag {name!r} was not built from a file that is still known; pass image, and segments if any."
-        )
-    return list(files[name])
 
 
 # -- layers ----------------------------------------------------------------------------------

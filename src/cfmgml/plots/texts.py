@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._keywords import words
 from cfmgml.graphs import GraphBatch, label_codes
+from cfmgml.plots._shown import HEAT, RIGHT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag
 from cfmgml.plots._text_flow import Block, Mark, draw_blocks, drawable
 
 if TYPE_CHECKING:
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 36  # around the circle; more cannot be read
 KEYWORD = "#e3e3e3"
-RIGHT, WRONG, UNKNOWN = "#1b7837", "#b2182b", "#555555"
-
-
-class _Shown(NamedTuple):
-    """One bag, and what is to be said about it."""
-
-    bag: BagDataset
-    scores: FloatArray | None  # (n_graphs, n_labels)
-    contributions: FloatArray | None  # (n_nodes,), to one label
-    label: int | None
 
 
 def plot_text_bag(
@@ -73,9 +64,8 @@ def plot_text_bag(
     >>> ax.get_title(loc="left")
     'bag 0; words for growth'
     """
-    from matplotlib import pyplot as plt
-
-    shown = _select(bags, bag, scores, contributions, label)
+    plt = import_pyplot()
+    shown = select_bag(bags, bag, scores, contributions, label)
     if ax is None:
         ax = plt.figure(figsize=(13, 6.5)).add_axes((0.02, 0.02, 0.96, 0.88))
     ax.set_axis_off()
@@ -87,45 +77,6 @@ def plot_text_bag(
 
 
 # -- what is shown ---------------------------------------------------------------------------
-
-
-def _select(bags: BagDataset, bag: int, scores: Any, contributions: Any, label: int | str | None) -> _Shown:
-    one = bags[bag]
-    start = bags.bag_ptr[:-1][bag]
-    graphs = slice(start, start + one.n_graphs)
-    nodes = slice(bags.graphs.node_ptr[start], bags.graphs.node_ptr[start + one.n_graphs])
-    if scores is not None:
-        shape = bags.n_graphs, bags.n_labels
-        scores = _check(scores, shape, "scores", "model.decision_function_graphs(bags)")[graphs]
-    if contributions is not None:
-        shape = bags.graphs.n_nodes, bags.n_labels
-        contributions = _check(contributions, shape, "contributions", "model.explain(bags)")
-    column = _label_number(one, scores, label)
-    if contributions is not None and column is not None:
-        contributions = contributions[nodes, column]
-    return _Shown(one, scores, contributions, column)
-
-
-def _check(values: Any, shape: tuple[int, int], name: str, source: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, as {source} has, got {array.shape}.")
-    return array
-
-
-def _label_number(one: BagDataset, scores: FloatArray | None, label: int | str | None) -> int | None:
-    names = [] if one.label_names is None else one.label_names.tolist()
-    if isinstance(label, str):
-        if label not in names:
-            raise ValueError(f"label must be one of {', '.join(names)}, got {label!r}.")
-        return names.index(label)
-    if label is not None:
-        if not 0 <= label < len(names):
-            raise ValueError(f"label must be a name, or a number from 0 to {len(names) - 1}, got {label}.")
-        return int(label)
-    if scores is not None and len(names):
-        return int(scores.max(axis=0).argmax())
-    return int(one.Y[0].argmax()) if one.Y is not None and one.Y.any() else None
 
 
 def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
@@ -143,7 +94,7 @@ def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) 
     return list(texts)
 
 
-def _title(shown: _Shown) -> str:
+def _title(shown: Shown) -> str:
     title = "bag" if shown.bag.bag_names is None else f"bag {shown.bag.bag_names[0]}"
     if shown.label is None or shown.bag.label_names is None:
         return title
@@ -169,7 +120,7 @@ def _verdict(names: NameArray | None, scores: FloatArray | None, truth: BoolArra
 # -- texts -----------------------------------------------------------------------------------
 
 
-def _blocks(shown: _Shown, texts: list[str] | None) -> list[Block]:
+def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
     graphs = shown.bag.graphs
     if texts is None:
         assert graphs.node_names is not None
@@ -189,7 +140,7 @@ def _blocks(shown: _Shown, texts: list[str] | None) -> list[Block]:
     return blocks
 
 
-def _marks(shown: _Shown, graph: int, text: str, strongest: float) -> list[Mark]:
+def _marks(shown: Shown, graph: int, text: str, strongest: float) -> list[Mark]:
     stem = bool(shown.bag.info.get("parameters", {}).get("stem", False))
     found = words(text, stem)
     nodes = slice(*shown.bag.graphs.node_ptr[graph : graph + 2])
@@ -204,7 +155,7 @@ def _marks(shown: _Shown, graph: int, text: str, strongest: float) -> list[Mark]
     ]
 
 
-def _strongest(shown: _Shown) -> float:
+def _strongest(shown: Shown) -> float:
     return 0.0 if shown.contributions is None else float(np.abs(shown.contributions).max())
 
 
@@ -214,13 +165,13 @@ def _colour(value: float, strongest: float) -> Any:
         return KEYWORD
     from matplotlib import colormaps
 
-    return colormaps["RdBu_r"](0.5 + 0.33 * value / strongest)
+    return colormaps[HEAT](0.5 + 0.33 * value / strongest)
 
 
 # -- the keyword graph -----------------------------------------------------------------------
 
 
-def _draw_graph(ax: "Axes", shown: _Shown) -> None:
+def _draw_graph(ax: "Axes", shown: Shown) -> None:
     """The words of one graph in a circle, in reading order, from the top clockwise."""
     number = 0 if shown.scores is None or shown.label is None else int(shown.scores[:, shown.label].argmax())
     graph = shown.bag.graphs[number]
