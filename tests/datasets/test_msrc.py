@@ -107,7 +107,7 @@ def test_missing_data(tmp_path):
 
 @pytest.mark.data
 def test_real_data(data_folder, tmp_path):
-    bags = load_msrc_v2(data_folder, nodes="labels", cache_dir=tmp_path)
+    bags = load_msrc_v2(data_folder, nodes="labels", cache_dir=tmp_path, n_jobs=1)
     assert (bags.n_bags, bags.n_graphs, bags.n_labels) == (591, 1871, 23)
     assert round(bags.Y.sum() / bags.n_bags, 2) == 2.61
     assert (bags.graph_Y.sum(axis=1) == 1).all()
@@ -118,3 +118,13 @@ def test_real_data(data_folder, tmp_path):
     again = load_msrc_v2(data_folder, nodes="labels", cache_dir=tmp_path)
     assert time.perf_counter() - start < 2
     np.testing.assert_array_equal(again.graphs.node_labels, bags.graphs.node_labels)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("features", "n_attributes"), [("paper", 873), ("hellinger", 873), ("rich", 907)])
+def test_real_attributes(data_folder, every_nth, features, n_attributes):
+    bags = load_msrc_v2(every_nth(data_folder / "msrc_v2", 150), features=features, cache_dir=False)
+    assert bags.n_bags == 4
+    assert bags.graphs.node_attributes.shape == (bags.graphs.n_nodes, n_attributes)
+    histograms = bags.graphs.node_attributes[:, :729].astype(np.float64)
+    np.testing.assert_allclose((histograms if features == "paper" else histograms**2).sum(axis=1), 1, rtol=1e-5)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfmgml.datasets.voc import VOC_LABELS, load_voc2012
+from cfmgml.datasets._image_files import read_mask
+from cfmgml.datasets._segmented_images import table_layout
+from cfmgml.datasets.voc import VOC_LABELS, VOID, load_voc2012
 
 
 def blocks(numbers):
@@ -68,9 +70,26 @@ def test_missing_data(tmp_path):
 
 
 @pytest.mark.data
-def test_real_data(data_folder):
-    bags = load_voc2012(data_folder, nodes="labels", cache_dir=False)
-    assert (bags.n_bags, bags.n_graphs, bags.n_labels) == (1053, 4141, 20)
-    assert round(bags.Y.sum() / bags.n_bags, 2) == 2.33
+def test_real_data_has_every_object_in_its_masks(data_folder):
+    """What decides the counts, for all images; `test_real_data_is_built_as_listed` builds some of them."""
+    layout = table_layout(data_folder / "voc2012_multi", VOID)
+    objects = layout.collect().segment_labels
+    assert (len(objects), sum(map(len, objects.values()))) == (1053, 4141)
+    assert round(sum(len(set(row.values())) for row in objects.values()) / len(objects), 2) == 2.33
+    for name, row in objects.items():
+        image, mask = layout.locate(name)
+        assert image.is_file()
+        numbers = np.flatnonzero(np.bincount(read_mask(mask).ravel()))
+        assert set(row) == set(numbers.tolist()) - set(VOID), name
+
+
+@pytest.mark.data
+def test_real_data_is_built_as_listed(data_folder, every_nth):
+    bags = load_voc2012(every_nth(data_folder / "voc2012_multi", 15), nodes="labels", cache_dir=False, n_jobs=1)
+    listed = table_layout(data_folder / "voc2012_multi", VOID).collect().segment_labels
+    rows = [listed[name] for name in bags.bag_names.tolist()]
+    assert (bags.n_bags, bags.n_graphs, bags.n_labels) == (71, sum(map(len, rows)), 20)
+    labels = [name for row in rows for _, name in sorted(row.items())]
+    assert bags.label_names[bags.graph_Y.argmax(axis=1)].tolist() == labels
     assert (bags.graph_Y.sum(axis=1) == 1).all()
     assert bags.info["n_dropped"] == 0

@@ -67,6 +67,23 @@ def test_predictions(bags):
     assert boxes(ax) == {"table? (cup)": WRONG, "table": RIGHT}
 
 
+def test_regions_without_a_true_label():
+    """Predicting nothing for them is no news, predicting something is wrong."""
+    bags = bags_from_images([PHOTO], [MASK], segment_labels=[{1: "cup", 2: []}])
+    for score, expected in ((-0.1, {"cup?": UNKNOWN}), (0.2, {"cup (none)": WRONG})):
+        ax = plot_bag(bags, 0, image=PHOTO, segments=MASK, scores=np.array([[0.5], [score]]))
+        assert boxes(ax) == {"cup": RIGHT, **expected}
+
+
+def test_graphs_can_be_left_out_and_labels_stay_inside(bags):
+    ax = plot_bag(bags, 0, image=PHOTO, segments=MASK, show_graphs=False)
+    assert not [layer for layer in ax.collections if isinstance(layer, LineCollection)]
+    narrow = np.where(np.indices((100, 150))[1] < 20, 1, 2)
+    edge = bags_from_images([PHOTO], [narrow], segment_labels=[{1: "cup", 2: "table"}])
+    aligned = {text.get_text(): text.get_ha() for text in plot_bag(edge, image=PHOTO, segments=narrow).texts}
+    assert aligned == {"cup": "left", "table": "center"}
+
+
 def test_contributions_are_a_heat_map(bags):
     contributions = np.zeros((bags.graphs.n_nodes, 2))
     first = bags.graphs.node_ptr[2]  # of the second bag

@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import PathPatch, Rectangle
 
 from cfmgml.datasets.texts import bags_from_texts
-from cfmgml.plots._shown import RIGHT, WRONG
+from cfmgml.plots._shown import RIGHT, UNKNOWN, WRONG
 from cfmgml.plots._text_flow import flow
 from cfmgml.plots.texts import KEYWORD, plot_text_bag
 
@@ -68,6 +68,14 @@ def test_the_best_graph_for_the_label_is_drawn_and_its_words_are_coloured(bags):
     headers = [patch.get_facecolor() for patch in panels(ax)[0].patches if isinstance(patch, PathPatch)]
     assert headers[1] == to_rgba(WRONG)  # the first text is about genes, and spread scores best
     assert headers[3] == to_rgba(RIGHT)
+
+
+def test_a_prediction_for_a_text_without_a_label_is_wrong(bags):
+    bare = bags[0]  # "Nothing here.", no label
+    for score, colour in ((0.1, WRONG), (-0.1, UNKNOWN)):
+        ax = plot_text_bag(bare, 0, scores=np.array([[score, -1.0]]))
+        headers = [patch.get_facecolor() for patch in panels(ax)[0].patches if isinstance(patch, PathPatch)]
+        assert headers[:2] == [to_rgba(colour)] * 2  # of the bag and of its text
 
 
 def test_a_label_can_be_asked_for_by_name_or_number(bags):

@@ -19,7 +19,7 @@ from cfmgml.datasets._text_graphs import Running
 from cfmgml.datasets.texts import bags_from_texts
 
 Record = dict[str, Any]
-RECIPE_VERSION = 1  # of what makes graphs of texts; part of every cache key
+RECIPE_VERSION = 2  # of what makes graphs of texts; part of every cache key
 
 
 def read_records(path: Path) -> list[Record]:

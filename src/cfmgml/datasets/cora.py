@@ -13,6 +13,7 @@ from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_rec
 FILE = "papers.jsonl.gz"
 WHOLE_TITLE = 1000  # a window that no title fills
 INFO = {
+    "name": "Cora with topics",
     "description": "Papers with their references (bags) by the terms of their titles (graphs), labelled by topic.",
     "source": "Cora (McCallum et al., Information Retrieval 3 (2000) 127-163); repository APEX-WSU/CoRA.",
     "licence": "No terms found. Research use only.",

@@ -12,6 +12,7 @@ from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_rec
 FILE = "papers.jsonl.gz"
 VENUES = ("cikm", "icml", "kdd", "mm", "pods", "sigmod", "uai", "vldb")  # the rest have 56 abstracts or fewer
 INFO = {
+    "name": "DBLP with abstracts",
     "description": "Papers with their references (bags) by abstract (graphs), labelled by topic, venue or field.",
     "source": "DBLP citations and ACM abstracts; repositories shiruipan/TriDNR, dylanz0426/DMTE and boudinfl/acm-cr.",
     "licence": "Abstracts belong to their publishers. Research use only.",

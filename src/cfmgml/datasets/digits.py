@@ -38,17 +38,26 @@ def load_digit_bags(subset: str = "train", n_bags: int = 600, random_state: int 
     Examples
     --------
     >>> load_digit_bags(subset="test", n_bags=3, random_state=1)
-    BagDataset(3 bags, 10 graphs, 10 labels; 3.00 labels a bag, graph labels)
+    BagDataset(3 bags, 10 graphs, 10 labels; 2.33 labels a bag, graph labels)
     """
     if subset not in SUBSETS:
         raise ValueError(f"subset must be one of {tuple(SUBSETS)}, got {subset!r}.")
     if n_bags < 1:
         raise ValueError(f"n_bags must be 1 or more, got {n_bags}.")
+    return draw_bags(digit_numbers()[SUBSETS[subset]], n_bags, random_state, subset)
+
+
+def digit_numbers() -> IntArray:
+    """The numbers of all digits, the same shuffled order every time: training digits first."""
+    return np.random.default_rng(0).permutation(len(load_digits().target))
+
+
+def draw_bags(numbers: IntArray, n_bags: int, random_state: int, name: str) -> BagDataset:
+    """Bags of 2 to 5 digits drawn, with replacement, from those with these numbers."""
     rng = check_random_state(random_state)
     digits = load_digits()
-    pool = np.random.default_rng(0).permutation(len(digits.target))[SUBSETS[subset]]
     sizes = rng.randint(2, 6, size=n_bags)
-    chosen = pool[rng.randint(len(pool), size=sizes.sum())]
+    chosen = numbers[rng.randint(len(numbers), size=sizes.sum())]
     bag_ptr = offsets(sizes)
     graph_Y = digits.target[chosen][:, None] == np.arange(10)
     return BagDataset(
@@ -57,13 +66,13 @@ def load_digit_bags(subset: str = "train", n_bags: int = 600, random_state: int 
         Y=np.logical_or.reduceat(graph_Y, bag_ptr[:-1], axis=0),
         graph_Y=graph_Y,
         label_names=np.arange(10).astype(np.str_),
-        bag_names=np.char.add(f"{subset} ", np.arange(n_bags).astype(np.str_)),
+        bag_names=np.char.add(f"{name} ", np.arange(n_bags).astype(np.str_)),
         graph_names=chosen.astype(np.str_),
         info={
             "description": "bags of 2 to 5 handwritten digits",
             "source": "UCI Optical Recognition of Handwritten Digits, as it comes with scikit-learn",
             "builder": "digits",
-            "subset": subset,
+            "subset": name,
             "random_state": random_state,
         },
     )

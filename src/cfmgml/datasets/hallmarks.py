@@ -14,6 +14,7 @@ from cfmgml.datasets.texts import bags_from_texts
 
 FILE = "sentences.jsonl.gz"
 INFO = {
+    "name": "Hallmarks of Cancer",
     "description": "PubMed abstracts (bags) by sentence (graphs), which experts labelled with the hallmarks of cancer.",
     "source": "Baker et al., Bioinformatics 32 (2016) 432-440; repository sb895/Hallmarks-of-Cancer.",
     "licence": "Annotations GPL-3.0; abstracts belong to their publishers. Research use only.",

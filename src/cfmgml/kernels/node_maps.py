@@ -33,16 +33,18 @@ def squared_distances(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def default_gamma(graphs: GraphBatch) -> float:
-    """One over the 10th percentile of squared distances between nodes.
+    """Two over the 10th percentile of squared distances between nodes.
 
     Near neighbours are then alike and most pairs are not: local where nodes fill a plane (pixels), and close to the
-    usual median rule in high dimension, where distances hardly differ. Taken over 1,000 nodes drawn with a fixed seed.
+    usual median rule in high dimension, where distances hardly differ. It gives what cross-validation liked on pixels
+    of digits (1), on colour and gradient histograms (1.0) and on rich image nodes (.7). Taken over 1,000 nodes drawn
+    with a fixed seed.
     """
     nodes = sample_nodes(graphs, SAMPLE, seed=0)
     nodes = nodes - nodes.mean(0)
     above = squared_distances(nodes, nodes)[np.triu_indices(len(nodes), 1)]
     above = above[above > 1e-12 * above.max()] if len(above) else above
-    return 1.0 / float(np.percentile(above, 10)) if len(above) else 1.0
+    return 2.0 / float(np.percentile(above, 10)) if len(above) else 1.0
 
 
 def rbf(x: FloatArray, y: FloatArray, gamma: float) -> FloatArray:

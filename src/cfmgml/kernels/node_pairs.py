@@ -55,7 +55,7 @@ class NodePairKernel(Kernel):
     node_kernel
         ``"rbf"`` or ``"linear"`` on node attributes, ``"delta"`` on node labels.
     gamma
-        Of the rbf kernel; None takes one over the 10th percentile of squared distances between nodes of the graphs
+        Of the rbf kernel; None takes two over the 10th percentile of squared distances between nodes of the graphs
         it is resolved on.
     approximation
         For rbf: None is exact; ``"fourier"`` or ``"nystrom"`` give an explicit map of ``n_components`` columns for

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
+from cfmgml._typing import BoolArray, FloatArray
 from cfmgml.bags import BagDataset
 
 RIGHT, WRONG, UNKNOWN = "#1b7837", "#b2182b", "#555555"
@@ -45,6 +45,20 @@ def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, labe
         first, last = bags.graphs.node_ptr[[start, start + one.n_graphs]]
         contributions = None if column is None else whole[first:last, column]
     return Shown(one, scores, contributions, column)
+
+
+def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
+    """Green if the best label is true, red if another one is, or if one is predicted and none is true; else grey.
+
+    >>> scores = np.array([0.3, -0.2])
+    >>> [verdict_colour(scores, np.array(truth)) == WRONG for truth in ([True, False], [False, True], [False, False])]
+    [False, True, True]
+    """
+    if truth is None:
+        return UNKNOWN
+    if truth.any():
+        return RIGHT if truth[scores.argmax()] else WRONG
+    return WRONG if scores.max() > 0 else UNKNOWN
 
 
 def _check(values: Any, shape: tuple[int, int], name: str, source: str) -> FloatArray:

@@ -13,12 +13,13 @@ from cfmgml.datasets._image_files import ByteArray
 from cfmgml.datasets._picture_graphs import Recipe, read_picture, regions_and_superpixels
 from cfmgml.datasets._source_files import find_source_files
 from cfmgml.datasets._superpixels import Superpixels
-from cfmgml.plots._shown import HEAT, RIGHT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag
+from cfmgml.plots._shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMES = 6
+NEAR_EDGE = 0.2  # of the picture's width
 PALE = 0.7  # how much of the picture's colour is left under a heat map
 
 
@@ -41,13 +42,14 @@ def plot_image_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    show_graphs: bool = True,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a bag of `bags_from_images`: its regions' outlines, its graphs, and each region's labels.
 
     A region shows its best label by ``scores`` (with a question mark unless it is above 0), green if that is right and
-    red, with the true one behind it, if not. Contributions colour the superpixels: red speaks for the label, blue
-    against it.
+    red, with the true one behind it, if not (also where one is predicted and none is true). Contributions colour the
+    superpixels: red speaks for the label, blue against it.
 
     Parameters
     ----------
@@ -67,6 +69,8 @@ def plot_image_bag(
     label
         The label, by number or name, whose contributions are shown; by default the bag's best by scores, or else the
         first of its own.
+    show_graphs
+        Whether to draw nodes and edges.
     ax
         Where to draw; by default a new figure, with a scale beside a heat map.
 
@@ -87,7 +91,8 @@ def plot_image_bag(
         height, width = drawn.pixels.shape[:2]
         ax = plt.figure(figsize=(8, 8 * height / width + 0.8), layout="constrained").add_subplot()
     _draw_picture(ax, drawn, shown, with_scale=own_figure)
-    _draw_graphs(ax, drawn, shown)
+    if show_graphs:
+        _draw_graphs(ax, drawn, shown)
     _draw_outlines(ax, drawn)
     _draw_labels(ax, drawn, shown)
     ax.set_title(_title(shown), fontsize=10, parse_math=False)
@@ -168,8 +173,9 @@ def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
             "linewidth": 0.6,
             "alpha": 0.9,
         }
+        side = x / depth.shape[1]  # near an edge the text goes inwards, so that it is not cut
         style: dict[str, Any] = {
-            "ha": "center",
+            "ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center",
             "va": "center",
             "color": "white",
             "fontsize": 8,
@@ -190,9 +196,10 @@ def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
         return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
     best = int(shown.scores[graph].argmax())
     found = str(one.label_names[best]) + ("" if shown.scores[graph, best] > 0 else "?")
-    if truth is None or not truth.any():
-        return found, UNKNOWN
-    return (found, RIGHT) if truth[best] else (f"{found} ({_names(one, truth)})", WRONG)
+    colour = verdict_colour(shown.scores[graph], truth)
+    if colour == WRONG and truth is not None:
+        found += f" ({_names(one, truth) or 'none'})"
+    return found, colour
 
 
 def _names(one: BagDataset, chosen: BoolArray) -> str:

@@ -10,7 +10,7 @@ from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._keywords import words
 from cfmgml.graphs import GraphBatch, label_codes
-from cfmgml.plots._shown import HEAT, RIGHT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag
+from cfmgml.plots._shown import HEAT, UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
 from cfmgml.plots._text_flow import Block, Mark, draw_blocks, drawable
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def plot_text_bag(
 ) -> "Axes":
     """Draw a bag of `bags_from_texts`: on the left its texts, on the right the keyword graph of the text that decides.
 
-    Over each text stands what was predicted and what is true (green if the best label is right, red if not). Keywords
-    are shaded; with contributions, red words speak for the label and blue words against it. The graph is the one that
-    scores best for the label, its words in a circle in the order of the text, its edges as wide as their weights.
+    Over each text stands what was predicted and what is true (green if the best label is right, red if not, also where
+    one is predicted and none is true). Keywords are shaded; with contributions, red words speak for the label and blue
+    words against it. The graph is the one that scores best for the label, its words in a circle in the order of the
+    text, its edges as wide as their weights.
 
     Parameters
     ----------
@@ -110,8 +111,7 @@ def _verdict(names: NameArray | None, scores: FloatArray | None, truth: BoolArra
         order = np.argsort(-scores, kind="stable")
         found = [f"{names[c]} {scores[c]:+.2f}" for c in order if scores[c] > 0]
         parts.append("predicted " + (", ".join(found) or f"none (best {names[order[0]]} {scores[order[0]]:+.2f})"))
-        if truth is not None and truth.any():
-            colour = RIGHT if truth[order[0]] else WRONG
+        colour = verdict_colour(scores, truth)
     if truth is not None:
         parts.append("true " + (", ".join(names[truth].tolist()) or "none"))
     return " | ".join(parts), colour
