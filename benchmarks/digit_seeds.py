@@ -13,16 +13,16 @@ from cfmgml.baselines import HLK, Dummy, SgslSVM
 from cfmgml.experiments.demo import ALPHA_CCCP, ALPHA_HLK, ALPHA_PAPER, MEASURES, SVM_C, measure_method, prepare
 
 SEEDS = range(5)
-CHOSEN = {"alpha": 3e-5, "term_weights": "paper", "irrelevant": "max", "tol": 1e-4}  # the best of digit_settings.py
 ALPHA_PRINTED = 1e-2
 ALPHA_HLK_OURS = 1e-4  # HLK with our weights instead of the paper's
 
 
 def methods(kernel, seed):
     return {
-        "CfMGML (cccp)": CfMGML(kernel, **CHOSEN),
-        "cccp, default term weights": CfMGML(kernel, alpha=ALPHA_CCCP),
-        "cccp, default, balanced": CfMGML(kernel, alpha=ALPHA_CCCP, class_weight="balanced"),
+        "CfMGML (cccp)": CfMGML(kernel, alpha=ALPHA_CCCP),
+        "cccp, the paper's term weights": CfMGML(kernel, alpha=3e-5, term_weights="paper", irrelevant="max"),
+        "cccp, class_weight balanced": CfMGML(kernel, alpha=ALPHA_CCCP, class_weight="balanced"),
+        "cccp, tol 1e-4": CfMGML(kernel, alpha=ALPHA_CCCP, tol=1e-4),
         "CfMGML (paper)": CfMGML(kernel, alpha=ALPHA_PAPER, solver="paper", random_state=seed),
         "CfMGML (printed)": CfMGML(kernel, alpha=ALPHA_PRINTED, solver="printed", random_state=seed),
         "HLK": HLK(kernel, alpha=ALPHA_HLK),
