@@ -131,6 +131,16 @@ def test_a_failed_write_leaves_the_old_file(path):
     assert os.listdir(path.parent) == [path.name]
 
 
+def test_where_a_file_cannot_be(path, tmp_path):
+    bags = BagDataset.load(path)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nope to write x.bags to"):
+        bags.save(tmp_path / "nope" / "x.bags")
+    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+        bags.save(tmp_path)
+    with pytest.raises(IsADirectoryError, match="is a folder, not a file"):
+        BagDataset.load(tmp_path)
+
+
 def test_same_content_same_bytes(path, tmp_path):
     BagDataset.load(path).save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == path.read_bytes()

@@ -178,7 +178,7 @@ def test_networkx_errors():
         GraphBatch.from_networkx([graph], label="label")
     with pytest.raises(ValueError, match=r"edge \(0, 1\) of graph 0 has no 'w'"):
         GraphBatch.from_networkx([graph], weight="w")
-    with pytest.raises(TypeError, match="graph 0 is a int"):
+    with pytest.raises(TypeError, match="graph 0 is of type int"):
         GraphBatch.from_networkx([3])
     nx.set_node_attributes(graph, {0: [1.0], 1: [1.0, 2.0]}, "x")
     with pytest.raises(ValueError, match="same number of 'x'"):

@@ -67,6 +67,9 @@ def test_bags_without_and_with_all_labels():
     ("Y", "scores", "message"),
     [
         ([[1, 0]], [[1.0]], "one shape"),
+        ([[1, -1]], [[1.0, 2.0]], "pass Y > 0"),
+        ([[1, np.nan]], [[1.0, 2.0]], "Y must be known; leave out rows such as 0"),
+        ([[1]], [1.0], "scores must have shape"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "no rows"),
         ([[1, 0]], [[np.nan, 1]], "scores must not be NaN; row 0"),
     ],
@@ -74,5 +77,13 @@ def test_bags_without_and_with_all_labels():
 def test_bad_input(Y, scores, message):
     with pytest.raises(ValueError, match=message):
         bag_report(Y, scores)
-    with pytest.raises(ValueError, match="predicted must have shape"):
+    with pytest.raises(ValueError, match="predicted and scores must have one shape"):
         bag_report([[1]], [[1.0]], predicted=[[1, 0]])
+
+
+def test_a_single_label():
+    report = graph_report([[1], [0], [0]], [[2.0], [1.0], [-1.0]])
+    assert report["macro_f1"] == pytest.approx(2 / 3)
+    assert report["hamming_loss"] == pytest.approx(1 / 3)
+    assert (report["ranking_loss"], report["average_precision"], report["coverage"]) == (0, 1, 0)
+    assert report["macro_average_precision"] == 1

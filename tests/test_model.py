@@ -169,8 +169,11 @@ def test_unknown_entries_drop_out(bags):
         models.append(CfMGML(alpha=1e-3).fit(bags, Y).decision_function(bags))
     np.testing.assert_array_equal(*models)
     assert CfMGML(alpha=1e-3).fit(bags, np.where(hidden, np.nan, bags.Y)).decision_function(bags).shape == bags.Y.shape
-    with pytest.raises(ValueError, match="labels are all known"):
-        CfMGML().fit(bags).score(bags, np.where(hidden, np.nan, bags.Y))
+    model = CfMGML(alpha=1e-3).fit(bags)
+    whole = ~hidden.any(axis=1)
+    assert model.score(bags, np.where(hidden, np.nan, bags.Y)) == model.score(bags[whole])
+    with pytest.raises(ValueError, match="labels are all known, and there is none"):
+        model.score(bags, np.full(bags.Y.shape, np.nan))
 
 
 def test_probabilities(bags, new):
@@ -180,8 +183,9 @@ def test_probabilities(bags, new):
     none = np.exp(segment_sum(np.log1p(-graphs), new.bag_ptr))
     np.testing.assert_allclose(whole, 1 - none, atol=1e-9)
     assert whole[new.Y].mean() > whole[~new.Y].mean() + 0.3
-    with pytest.raises(AttributeError, match="probability=True"):
+    with pytest.raises(AttributeError, match="predict_proba") as caught:
         CfMGML().fit(bags).predict_proba(new)
+    assert "fit it with CfMGML(probability=True)" in str(caught.value.__cause__)
     with pytest.raises(ValueError, match="at least two bags"):
         CfMGML(probability=True).fit(bags[:1])
 
@@ -300,3 +304,61 @@ def test_other_attributes_are_refused(bags):
 def test_sum_of_kernels_learns(bags, new):
     model = CfMGML(SumKernel([GraphHopper(), NodeSum()]), alpha=1e-3).fit(bags)
     assert model.score(new) > 0.7
+
+
+def test_labels_are_matched_by_name(bags):
+    """Bags with the labels in another order are measured all the same; bags with other labels are refused."""
+    model = CfMGML(alpha=1e-3).fit(bags)
+    order = [2, 0, 3, 1]
+    turned = BagDataset(bags.graphs, bags.bag_ptr, bags.Y[:, order], label_names=bags.label_names[order])
+    assert model.score(turned) == model.score(bags)
+    np.testing.assert_array_equal(model.annotate(turned), model.annotate(bags))
+    other = BagDataset(bags.graphs, bags.bag_ptr, bags.Y, label_names=list("wxyz"))
+    with pytest.raises(ValueError, match="these bags have the labels .* the model learned"):
+        model.score(other)
+    with pytest.raises(ValueError, match="one column for each of 4 labels, got 2"):
+        model.annotate(bags, bags.Y[:, :2])
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(bags):
+    with pytest.raises(ValueError, match="alpha must be above 0"):
+        CfMGML(alpha=-1).fit(bags)
+    model = CfMGML(alpha=-1)
+    with pytest.raises(ValueError, match="alpha"):
+        model.fit(bags)
+    with pytest.raises(NotFittedError):
+        model.predict(bags)
+
+
+def test_numpy_numbers_as_parameters_are_saved(bags, tmp_path):
+    options = {"alpha": np.float32(1e-3), "rank": np.int64(20), "max_iter": np.int64(50), "random_state": np.int64(3)}
+    model = CfMGML(NodeSum(), **options).fit(bags)
+    model.save(tmp_path / "m")
+    again = CfMGML.load(tmp_path / "m")
+    assert (again.rank, again.max_iter, again.random_state) == (20, 50, 3)
+
+
+def test_bags_travel_to_other_processes(bags):
+    import copy
+    import pickle
+
+    assert pickle.loads(pickle.dumps(bags)).fingerprint() == bags.fingerprint()
+    assert copy.deepcopy(bags).info == bags.info
+
+
+@pytest.mark.parametrize("params", [{"alpha": "1"}, {"max_iter": 2.5}, {"rank": 2.5}])
+def test_parameters_of_the_wrong_type(bags, params):
+    with pytest.raises(TypeError, match="must be a (whole )?number"):
+        CfMGML(**params).fit(bags)
+
+
+@pytest.mark.parametrize("params", [{"alpha": np.inf}, {"temperature": np.nan}, {"tol": np.nan}])
+def test_parameters_that_are_not_finite(bags, params):
+    with pytest.raises(ValueError, match="must be finite"):
+        CfMGML(**params).fit(bags)
+
+
+def test_probabilities_are_offered_only_where_asked_for(bags):
+    assert not hasattr(CfMGML(), "predict_proba")
+    assert hasattr(CfMGML(probability=True), "predict_proba")
+    assert label_weights({9: 2.0}, np.ones((1, 2), dtype=bool), ["8", "9"]).tolist() == [1, 2]

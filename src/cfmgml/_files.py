@@ -32,6 +32,10 @@ Arrays = Mapping[str, NDArray[Any]]
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that takes the place of ``path`` if, and only if, the block succeeds."""
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first.")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -63,6 +67,8 @@ def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Ar
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     }
     text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
+    if len(text) > MAX_HEADER_BYTES:
+        raise ValueError(f"the metadata is larger than {MAX_HEADER_BYTES:,} bytes, the most a file may hold.")
     with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         _put(archive, "header.json", text)
         for name, data in members.items():
@@ -81,6 +87,8 @@ def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a file.")
     try:
         with zipfile.ZipFile(path) as archive:
             header = _read_header(archive, path, kind)

@@ -20,7 +20,9 @@ def arrays_from_networkx(
     shift, plain = 0, True
     for number, graph in enumerate(graphs):
         if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
-            raise TypeError(f"graph {number} is a {type(graph).__name__}, not a networkx graph.")
+            raise TypeError(
+                f"graph {number} is of type {type(graph).__name__}, not a networkx graph; pass a list of them."
+            )
         position = {node: k for k, node in enumerate(graph.nodes, start=shift)}
         names.extend(str(node) for node in graph.nodes)
         plain = plain and list(graph.nodes) == list(range(len(position)))
@@ -73,7 +75,7 @@ def _stack(vectors: list[NDArray[Any]], name: str) -> NDArray[Any]:
     sizes = sorted({len(vector) for vector in vectors})
     if len(sizes) > 1:
         raise ValueError(f"all nodes must have the same number of {name!r}, got {sizes}.")
-    return np.array(vectors, dtype=np.float64).reshape(len(vectors), -1)
+    return np.array(vectors, dtype=np.float64).reshape(len(vectors), sizes[0] if sizes else 0)
 
 
 def networkx_from_arrays(arrays: dict[str, NDArray[Any]], directed: bool) -> Any:

@@ -124,7 +124,9 @@ def segment_log_mean_exp(values: FloatArray, ptr: IntArray, temperature: float) 
         np.put_along_axis(weights, segment_argmax(values, ptr), 1, axis=0)
         return segment_max(values, ptr), weights
     best = segment_max(values, ptr)
-    powers = np.exp((values - np.repeat(best, sizes, axis=0)) / temperature)
-    total = segment_sum(powers, ptr)
-    shape = (-1, *[1] * (values.ndim - 1))
-    return best + temperature * np.log(total / sizes.reshape(shape)), powers / np.repeat(total, sizes, axis=0)
+    gaps = (values - np.repeat(best, sizes, axis=0)) / temperature
+    powers = np.exp(gaps)
+    weights = powers / np.repeat(segment_sum(powers, ptr), sizes, axis=0)
+    # log1p and expm1 keep the digits where the temperature is high and all powers are close to 1
+    less = segment_sum(np.expm1(gaps), ptr) / sizes.reshape(-1, *[1] * (values.ndim - 1))
+    return best + temperature * np.log1p(less), weights

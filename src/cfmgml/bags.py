@@ -12,7 +12,7 @@ BagDataset(2 bags, 3 graphs, 2 labels; 1.50 labels a bag)
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -83,7 +83,15 @@ class BagDataset:
         self._check_labels()
         put(self, "bag_names", check_names(self.bag_names, self.n_bags, "bag_names", "bag"))
         put(self, "graph_names", check_names(self.graph_names, self.n_graphs, "graph_names", "graph"))
+        for name in ("label_names", "bag_names", "graph_names"):
+            if getattr(self, name) is not None:
+                put(self, name, frozen(getattr(self, name)))
         put(self, "info", MappingProxyType(dict(self.info)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For copies and for worker processes: a read-only view of ``info`` cannot travel, its content can."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _remake, ({**values, "info": dict(self.info)},)
 
     def _check_offsets(self) -> None:
         if self.n_bags == 0:
@@ -257,6 +265,10 @@ def check_label_matrix(values: Any, n: int, name: str, noun: str) -> tuple[BoolA
     if missing.any():
         known = ~missing if known is None else known & ~missing
     return np.where(missing, 0, matrix).astype(bool), known
+
+
+def _remake(values: dict[str, Any]) -> BagDataset:
+    return BagDataset(**values)
 
 
 def _or_empty(names: NameArray | None) -> NameArray:

@@ -73,15 +73,31 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self.decision_function(X) > 0
 
     def score(self, X: BagDataset, Y: Any = None, sample_weight: None = None) -> float:
-        """Average precision at bag level: what grid searches maximise unless told otherwise."""
+        """Average precision at bag level, over bags whose labels are all known: what grid searches maximise."""
         from cfmgml.metrics import (
             bag_report,
         )  # brings in scikit-learn's metrics, which `import cfmgml` need not wait for
 
-        labels, known = check_targets(check_bags(X), Y)
-        if not known.all():
-            raise ValueError("score needs bags whose labels are all known.")
-        return bag_report(labels, self.decision_function(X))["average_precision"]
+        labels, known = self._true_labels(X, Y)
+        whole = known.all(axis=1)
+        if not whole.any():
+            raise ValueError("score needs bags whose labels are all known, and there is none.")
+        return bag_report(labels[whole], self.decision_function(X)[whole])["average_precision"]
+
+    def _true_labels(self, X: Any, Y: Any) -> tuple[BoolArray, BoolArray]:
+        """The labels of bags to compare predictions with, in the order of ``label_names_``, and which are known."""
+        check_is_fitted(self, "label_names_")
+        bags = check_bags(X)
+        labels, known = check_targets(bags, Y)
+        names, own = self.label_names_.tolist(), [] if bags.label_names is None else bags.label_names.tolist()
+        if Y is None and own != names:
+            if sorted(own) != sorted(names):
+                raise ValueError(f"these bags have the labels {own}, the model learned {names}.")
+            order = [own.index(name) for name in names]
+            labels, known = labels[:, order], known[:, order]
+        if labels.shape[1] != len(names):
+            raise ValueError(f"Y must have one column for each of {len(names)} labels, got {labels.shape[1]}.")
+        return labels, known
 
 
 def check_bags(X: Any) -> BagDataset:

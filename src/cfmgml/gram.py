@@ -163,7 +163,11 @@ def factorize_by_pivots(
 
     Only those columns are ever computed: memory is n x rank, and new graphs are compared with ``rank`` graphs.
     """
-    scale = normalising_scale(kernel.diagonal(graphs))
+    operand = kernel.operands(graphs, dtype=check_dtype(dtype))[0]
+    scale = normalising_scale(kernel.operand_diagonal(operand))
+    bounds = tile_bounds(operand.sizes, 16 * kernel.tile_size)
+    pieces = [operand.take(np.arange(*bound)) for bound in bounds]
+    tolerance = max(tolerance, np.sqrt(graphs.n_graphs) * float(np.finfo(dtype).eps))
     left_over = (scale > 0).astype(np.float64)
     factor = np.zeros((graphs.n_graphs, min(rank, graphs.n_graphs)))
     pivots: list[int] = []
@@ -171,7 +175,9 @@ def factorize_by_pivots(
         pivot = int(left_over.argmax())
         if left_over[pivot] <= tolerance:
             break
-        column = gram_matrix(kernel, graphs, graphs[pivot], dtype=dtype)[:, 0].astype(np.float64)
+        against = operand.take(np.array([pivot]))
+        column = np.concatenate([kernel.tile(piece, against)[:, 0] for piece in pieces]) * scale * scale[pivot]
+        column[pivot] = 1.0
         column -= factor[:, :k] @ factor[pivot, :k]
         factor[:, k] = column / np.sqrt(left_over[pivot])
         left_over = np.maximum(left_over - factor[:, k] ** 2, 0)

@@ -343,9 +343,7 @@ def _check_attributes(values: Any, batch: GraphBatch) -> FloatArray | None:
         raise ValueError(
             f"node_attributes must have shape ({batch.n_nodes}, n_attributes), got {attributes.shape}{hint}."
         )
-    bad = (
-        np.argwhere(~np.isfinite(attributes)) if not np.isfinite(attributes.sum()) else np.zeros((0, 2), dtype=np.int64)
-    )
+    bad = np.argwhere(~np.isfinite(attributes))
     if len(bad):
         node, column = bad[0]
         graph = int(np.searchsorted(batch.node_ptr, node, side="right")) - 1

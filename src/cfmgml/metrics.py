@@ -13,12 +13,11 @@ and its coverage 0 without labels and n_labels - 1 with all.
  'macro_f1': 0.556, 'coverage_normalized': 0.5}
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn import metrics
 
 from cfmgml._typing import ArrayLike, BoolArray, FloatArray
+from cfmgml.bags import check_label_matrix
 
 
 def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = None) -> dict[str, float]:
@@ -35,12 +34,13 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
     """
     truth, scores, chosen = _check(Y, scores, predicted)
     against = ranked_against(truth, scores)
+    one_label = truth.shape[1] == 1  # nothing to rank
     return {
         "one_error": one_error(truth, against),
-        "hamming_loss": float(metrics.hamming_loss(truth, chosen)),
+        "hamming_loss": float((truth != chosen).mean()),
         "coverage": coverage(truth, against),
-        "ranking_loss": float(metrics.label_ranking_loss(truth, against)),
-        "average_precision": float(metrics.label_ranking_average_precision_score(truth, against)),
+        "ranking_loss": 0.0 if one_label else float(metrics.label_ranking_loss(truth, against)),
+        "average_precision": 1.0 if one_label else float(metrics.label_ranking_average_precision_score(truth, against)),
         "macro_f1": macro_f1(truth, chosen),
         "coverage_normalized": coverage(truth, against) / truth.shape[1],
     }
@@ -84,14 +84,15 @@ def coverage(truth: BoolArray, scores: FloatArray) -> float:
     1.0
     """
     some = truth.any(axis=1)
-    if not some.any():
+    if not some.any() or truth.shape[1] == 1:
         return 0.0
     return float(metrics.coverage_error(truth[some], scores[some]) - 1) * float(some.mean())
 
 
 def macro_f1(truth: BoolArray, predicted: BoolArray) -> float:
     """Mean over labels of F1; a label that is neither there nor predicted counts 0, as in scikit-learn."""
-    return float(metrics.f1_score(truth, predicted, average="macro", zero_division=0))
+    average = "binary" if truth.shape[1] == 1 else "macro"
+    return float(metrics.f1_score(truth, predicted, average=average, zero_division=0))
 
 
 def macro_average_precision(truth: BoolArray, scores: FloatArray) -> float:
@@ -115,14 +116,23 @@ def ranked_against(truth: BoolArray, scores: FloatArray) -> FloatArray:
 
 
 def _check(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None) -> tuple[BoolArray, FloatArray, BoolArray]:
-    truth, values = np.asarray(Y).astype(bool), np.asarray(scores, dtype=np.float64)
-    if truth.ndim != 2 or truth.shape != values.shape:
-        raise ValueError(f"labels and scores must have one shape, (n, n_labels), got {truth.shape} and {values.shape}.")
-    if not len(truth):
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2:
+        raise ValueError(f"scores must have shape (n, n_labels), got {values.shape}.")
+    if not len(values):
         raise ValueError("there is nothing to measure: no rows.")
     if np.isnan(values).any():
         raise ValueError(f"scores must not be NaN; row {int(np.argwhere(np.isnan(values))[0][0])} is.")
-    chosen: Any = values > 0 if predicted is None else np.asarray(predicted).astype(bool)
-    if chosen.shape != truth.shape:
-        raise ValueError(f"predicted must have shape {truth.shape}, got {chosen.shape}.")
-    return truth, values, chosen
+    truth = _check_labels(Y, values, "Y")
+    return truth, values, values > 0 if predicted is None else _check_labels(predicted, values, "predicted")
+
+
+def _check_labels(labels: ArrayLike, scores: FloatArray, name: str) -> BoolArray:
+    matrix, known = check_label_matrix(labels, len(scores), name, "row of scores")
+    if matrix.shape != scores.shape:
+        raise ValueError(
+            f"{name} and scores must have one shape, (n, n_labels), got {matrix.shape} and {scores.shape}."
+        )
+    if known is not None and not known.all():
+        raise ValueError(f"{name} must be known; leave out rows such as {int(np.argwhere(~known)[0][0])}.")
+    return matrix

@@ -7,16 +7,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cfmgml import model_file
+from cfmgml._numbers import check_number
 from cfmgml._progress import progress
 from cfmgml._segments import segment_argmax, take_segments
 from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.annotation import annotate
 from cfmgml.bags import BagDataset
 from cfmgml.calibration import Calibration, calibrate
-from cfmgml.estimator import BagEstimator, check_targets
+from cfmgml.estimator import BagEstimator
 from cfmgml.gram import check_dtype
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, NodeSum, WeisfeilerLehman, as_kernel
@@ -26,6 +28,12 @@ from cfmgml.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.solvers.paper import solve_paper, solve_printed
 
 SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
+
+
+def _gives_probabilities(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError("this model has no probabilities: fit it with CfMGML(probability=True).")
+    return True
 
 
 class CfMGML(BagEstimator):
@@ -144,10 +152,10 @@ class CfMGML(BagEstimator):
 
         Entries of Y that are NaN or masked are unknown and drop out of the loss.
         """
-        bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
+        bags, labels, known = self._begin_fit(X, Y)
         kernel = default_kernel(bags.graphs) if self.kernel is None else as_kernel(self.kernel)
-        self.kernel_ = kernel.resolve(bags.graphs)
+        self.kernel_ = kernel.resolve(bags.graphs)  # anew, if it was resolved before: on these graphs
         seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         train = training_rows(self.kernel_, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose)
         problem = Problem(train.rows, self._loss(bags, labels, known), self.alpha, self._has_intercept)
@@ -168,14 +176,15 @@ class CfMGML(BagEstimator):
     def _check_params(self) -> None:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
-        if not self.alpha > 0:
-            raise ValueError(f"alpha must be above 0, got {self.alpha}.")
+        check_number(self.alpha, "alpha", above=0)
+        check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.tol, "tol", at_least=0)
         if self.device != "cpu":
             raise ValueError(f"device must be 'cpu', got {self.device!r}.")
         for name in ("n_rounds", "max_iter", "rank"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be 1 or more, got {value}.")
+            if value is not None:
+                check_number(value, name, at_least=1, whole=True)
         check_dtype(self.dtype)
 
     def _loss(self, bags: BagDataset, labels: BoolArray, known: BoolArray) -> RankLoss:
@@ -226,18 +235,19 @@ class CfMGML(BagEstimator):
         bags = self._check_predict(X, "graph")
         return self.scorer_.scores(bags.graphs) + self.intercept_
 
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:
         """Probabilities of shape (n_bags, n_labels); needs ``probability=True``."""
         return self._calibration().bags(self.decision_function_graphs(X), X.bag_ptr)
 
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba_graphs(self, X: BagDataset) -> FloatArray:
         """Probabilities of shape (n_graphs, n_labels); needs ``probability=True``."""
         return self._calibration().graphs(self.decision_function_graphs(X))
 
     def _calibration(self) -> Calibration:
-        check_is_fitted(self, "label_names_")
-        if self.calibration_ is None:
-            raise AttributeError("this model has no probabilities: fit it with CfMGML(probability=True).")
+        check_is_fitted(self, "calibration_")
+        assert self.calibration_ is not None
         return self.calibration_
 
     def annotate(self, X: BagDataset, Y: Any = None) -> BoolArray:
@@ -247,7 +257,7 @@ class CfMGML(BagEstimator):
         largest.
         """
         scores = self.decision_function_graphs(X)
-        labels, known = check_targets(X, Y)
+        labels, known = self._true_labels(X, Y)
         return annotate(scores, X.bag_ptr, labels & known)
 
     def explain(self, X: BagDataset) -> FloatArray:
@@ -291,10 +301,11 @@ def label_weights(class_weight: Any, relevant: BoolArray, names: list[str]) -> F
         inverse = 1.0 / np.maximum(counts, 1)
         return np.asarray(inverse * counts.sum() / max((counts > 0).sum(), 1))
     if isinstance(class_weight, Mapping):
-        unknown = [name for name in class_weight if name not in names]
+        by_name = {str(name): weight for name, weight in class_weight.items()}  # labels may be numbers
+        unknown = [name for name in by_name if name not in names]
         if unknown:
             raise ValueError(f"class_weight names labels that are not there: {unknown}; known: {names}.")
-        weights = np.array([class_weight.get(name, 1.0) for name in names], dtype=np.float64)
+        weights = np.array([by_name.get(name, 1.0) for name in names], dtype=np.float64)
     else:
         weights = np.asarray(class_weight, dtype=np.float64)
     if weights.shape != (len(names),) or not (np.isfinite(weights) & (weights >= 0)).all():

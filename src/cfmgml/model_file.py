@@ -32,8 +32,8 @@ def save_model(model: Any, path: str | Path) -> None:
     """Write a fitted model."""
     kernel, arrays = kernel_state(model.kernel_)
     arrays = {**arrays, **model.scorer_.arrays(), **{name: getattr(model, name) for name in RESULTS}}
-    params = model.get_params(deep=False)
-    params.pop("kernel")
+    params = {key: plain_number(value) for key, value in model.get_params(deep=False).items() if key != "kernel"}
+    params["dtype"] = np.dtype(params["dtype"]).name
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
     if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
         params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
@@ -50,6 +50,11 @@ def save_model(model: Any, path: str | Path) -> None:
         "versions": versions(),
     }
     save_arrays(path, "CfMGML", meta, arrays)
+
+
+def plain_number(value: Any) -> Any:
+    """A numpy number, as grid searches make them, as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def load_model(cls: type[Model], path: str | Path) -> Model:

@@ -147,3 +147,37 @@ def test_pivoted_factor(graphs):
     assert len(some.landmarks) == 4
     np.testing.assert_allclose(K[:, some.landmarks] @ some.projection, some.X, atol=1e-9)
     assert np.abs(some.X @ some.X.T - K).max() < np.abs(K).max()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_approximation_does_not_mind_where_nodes_lie(offset):
+    """Attributes far from zero lose no digits to the map: what is compared is differences."""
+    plain = random_graphs(20, seed=2)
+    moved = np.round(plain.node_attributes * 64) / 64 + offset  # exact in float64, with the offset and without
+    graphs = GraphBatch(plain.node_ptr, plain.edge_ptr, plain.edges, node_attributes=moved)
+    kernel = NodeSum(gamma=0.5, approximation="nystrom", n_components=200).resolve(graphs)
+    np.testing.assert_allclose(gram_matrix(kernel, graphs), gram_matrix(NodeSum(gamma=0.5), graphs), atol=1e-6)
+    assert kernel.approximation_error_ < 1e-6
+
+
+def test_what_is_not_finite_is_refused():
+    big = GraphBatch([0, 1, 2], [0, 0, 0], [[], []], node_attributes=[[1e200], [3.0]])
+    with pytest.raises(ValueError, match="K\\(g, g\\) must be finite; graph 0 has inf"), np.errstate(over="ignore"):
+        gram_matrix(NodeSum("linear"), big)
+    for kernel, message in [
+        (Precomputed(np.array([[1.0, np.nan], [np.nan, 1.0]])), "K must be finite"),
+        (Precomputed(np.array([[1.0, 0.5], [0.1, 1.0]])), "K must be symmetric"),
+        (NodeSum(gamma=np.inf), "gamma must be finite"),
+        (SumKernel([NodeSum()], weights=[np.inf]), "one positive number"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            gram_matrix(kernel, DOTS)
+    with pytest.raises(TypeError, match="takes a list of kernels"):
+        gram_matrix(SumKernel(NodeSum()), DOTS)
+    with pytest.raises(ValueError, match="needs at least one graph"):
+        gram_matrix(NodeSum(), DOTS[[]])
+
+
+def test_precomputed_is_not_copied():
+    K = np.eye(2)
+    assert Precomputed(K).resolve(DOTS).K is K

@@ -68,11 +68,11 @@ def test_kernel_and_explicit_features_agree(kernel):
 def test_low_rank_comes_close_and_closer():
     """Fewer landmarks, a coarser model: the error shrinks with the rank and vanishes when all graphs are kept."""
     bags = random_bags(30, seed=6)
-    exact = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000).fit(bags).decision_function(bags)
+    exact = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000, tol=1e-6).fit(bags).decision_function(bags)
     errors = []
     for rank in (10, 60, 1000):
-        model = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000, rank=rank).fit(bags)
+        model = CfMGML(NodeSum(), alpha=1e-2, max_iter=2000, tol=1e-6, rank=rank).fit(bags)
         assert model.scorer_.landmarks.n_graphs <= rank
         errors.append(np.abs(model.decision_function(bags) - exact).max())
-    assert errors[1] < min(errors[0] / 2, 0.2)
+    assert errors[1] < errors[0] / 3
     assert errors[2] < 1e-9

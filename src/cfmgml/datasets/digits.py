@@ -73,7 +73,7 @@ def draw_bags(numbers: IntArray, n_bags: int, random_state: int, name: str) -> B
             "source": "UCI Optical Recognition of Handwritten Digits, as it comes with scikit-learn",
             "builder": "digits",
             "subset": name,
-            "random_state": random_state,
+            "random_state": int(random_state),
         },
     )
 

@@ -48,6 +48,8 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     def resolve(self, graphs: GraphBatch) -> Self:
         """A copy with everything settled that depends on data."""
         self.check_graphs(graphs)
+        if not graphs.n_graphs:
+            raise ValueError(f"{type(self).__name__} needs at least one graph.")
         kernel: Self = clone(self)
         kernel._settle(graphs)
         kernel.resolved_ = True
@@ -125,6 +127,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
 
 def normalising_scale(diagonal: FloatArray) -> FloatArray:
     """1 / sqrt(K(g, g)); 0 for a graph of zero norm, which is then similar to nothing."""
+    if not np.isfinite(diagonal).all():
+        graph = int(np.flatnonzero(~np.isfinite(diagonal))[0])
+        raise ValueError(
+            f"K(g, g) must be finite; graph {graph} has {diagonal[graph]}: scale the attributes down, or use float64."
+        )
     if len(diagonal) and diagonal.min() < 0:
         raise ValueError(f"K(g, g) must not be negative; graph {int(diagonal.argmin())} has {diagonal.min()}.")
     with np.errstate(divide="ignore"):

@@ -47,6 +47,8 @@ class CompositeKernel(Kernel):
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
+        if not isinstance(self.kernels, Sequence):
+            raise TypeError(f"{type(self).__name__} takes a list of kernels, got {self.kernels!r}; pass [kernel, ...].")
         if not len(self.kernels):
             raise ValueError(f"{type(self).__name__} needs at least one kernel.")
         for part in self.kernels:
@@ -117,7 +119,7 @@ class SumKernel(CompositeKernel):
         if self.weights is None:
             return np.full(len(self.kernels), 1 / len(self.kernels))
         weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.shape != (len(self.kernels),) or not (weights > 0).all():
+        if weights.shape != (len(self.kernels),) or not (np.isfinite(weights) & (weights > 0)).all():
             raise ValueError(
                 f"weights must be one positive number for each of {len(self.kernels)} kernels, got {self.weights}."
             )

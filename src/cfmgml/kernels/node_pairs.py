@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml._compiled import compiled
+from cfmgml._numbers import check_number
 from cfmgml._segments import lengths, segment_sum, take_segments
 from cfmgml._typing import FloatArray, IntArray
 from cfmgml.graphs import GraphBatch
@@ -93,8 +94,10 @@ class NodePairKernel(Kernel):
             raise ValueError(
                 f"approximation must be None or one of {node_maps.APPROXIMATIONS}, got {self.approximation!r}."
             )
-        if self.gamma is not None and not self.gamma > 0:
-            raise ValueError(f"gamma must be above 0, got {self.gamma}.")
+        if self.gamma is not None:
+            check_number(self.gamma, "gamma", above=0)
+        check_number(self.n_components, "n_components", at_least=1, whole=True)
+        check_number(self.random_state, "random_state", at_least=0, whole=True)
         needed = "node_labels" if self.node_kernel == "delta" else "node_attributes"
         if getattr(graphs, needed) is None:
             hint = "; node_kernel='delta' compares labels" if needed == "node_attributes" else ""
@@ -130,9 +133,9 @@ class NodePairKernel(Kernel):
                 self.n_attributes_, self.n_components, self.gamma_, self.random_state
             )
         else:
-            self.landmarks_ = node_maps.sample_nodes(graphs, self.n_components, self.random_state)
+            self.landmarks_ = node_maps.sample_nodes(graphs, self.n_components, self.random_state) - self.centre_
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
-        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1)
+        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
         exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._map(fresh)
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 
@@ -184,6 +187,7 @@ class NodePairKernel(Kernel):
         return True
 
     def _map(self, nodes: FloatArray) -> FloatArray:
+        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does."""
         if self.approximation == "fourier":
             return node_maps.fourier_map(nodes, self.frequencies_)
         return node_maps.rbf(nodes, self.landmarks_, self.gamma_) @ self.basis_
@@ -194,7 +198,7 @@ class NodePairKernel(Kernel):
             return node_maps.one_hot(graphs.node_labels, self.vocabulary_ if vocabulary is None else vocabulary)
         assert graphs.node_attributes is not None
         nodes = graphs.node_attributes.astype(np.float64, copy=False)
-        return nodes if self.node_kernel == "linear" else self._map(nodes)
+        return nodes if self.node_kernel == "linear" else self._map(nodes - self.centre_)
 
     def _feature_operands(
         self, a: GraphBatch, b: GraphBatch | None, dtype: DTypeLike

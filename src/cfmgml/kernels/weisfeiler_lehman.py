@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from cfmgml._numbers import check_number
 from cfmgml._segments import segment_ids, segment_sum
 from cfmgml._typing import FloatArray, HashArray, IntArray
 from cfmgml.graphs import GraphBatch
@@ -56,8 +57,7 @@ class WeisfeilerLehman(FeatureKernel):
         super().check_graphs(graphs)
         if graphs.node_labels is None:
             raise ValueError("WeisfeilerLehman compares node_labels, and these graphs have none.")
-        if self.n_iter < 0:
-            raise ValueError(f"n_iter must be 0 or more, got {self.n_iter}.")
+        check_number(self.n_iter, "n_iter", at_least=0, whole=True)
 
     def colours(self, graphs: GraphBatch) -> Iterator[HashArray]:
         """The colour of every node, after each refinement."""
