@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 
 # A module may import from its own level only within its own package, and from lower levels freely.
 LEVELS = [
-    {"_typing", "_compiled", "_progress", "_numbers"},
+    {"_typing", "_compiled", "_progress", "_numbers", "_memory"},
     {"_segments"},
     {"_files", "_interop"},
     {"graphs"},

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from cfmgml import BagDataset, GraphBatch, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml import BagDataset, GraphBatch, NodeSum, WeisfeilerLehman, _memory, gram_matrix
+from cfmgml._memory import check_pairwise_size
 from cfmgml._segments import segment_sum
-from cfmgml.baselines import _memory
 from cfmgml.baselines._instances import MeanVectors
 from cfmgml.baselines._label_svm import LabelProblem, _best_vertex, mean_weights, solve_exactly, solve_frank_wolfe
-from cfmgml.baselines._memory import check_pairwise_size
 from cfmgml.baselines.m3miml import M3MIML
 from cfmgml.datasets import load_digit_bags
 from examples import random_bags
@@ -160,10 +159,10 @@ def test_bad_parameters(bags, params, message):
 def test_large_inputs_are_announced(monkeypatch):
     with pytest.raises(MemoryError, match=r"2,000,000 graphs, which takes about 89,407.0 GiB.*fewer"):
         check_pairwise_size("M3MIML", 2_000_000, "graphs", 3, "use fewer")
-    monkeypatch.setattr(_memory, "_physical_gib", lambda: 1000.0)
+    monkeypatch.setattr(_memory, "physical_gib", lambda: 1000.0)
     with pytest.warns(UserWarning, match="25,000 graphs, which takes about 14.0 GiB"):
         check_pairwise_size("M3MIML", 25_000, "graphs", 3, "use fewer")
-    monkeypatch.setattr(_memory, "_physical_gib", lambda: 1e-6)
+    monkeypatch.setattr(_memory, "physical_gib", lambda: 1e-6)
     with pytest.raises(MemoryError, match="M3MIML compares all pairs of 54 graphs"):
         M3MIML().fit(random_bags(24, seed=5))
 

@@ -136,3 +136,12 @@ def test_grakel_kernel_gives_grakels_values():
         gram_matrix(GrakelKernel(grakel.ShortestPath(normalize=True)), graphs)
     with pytest.raises(TypeError, match="not a sum over nodes"):
         kernel.node_block(graphs, graphs)
+
+
+def test_path_counts_that_cannot_fit_are_refused_before_they_are_made(monkeypatch):
+    from cfmgml.kernels import path_counts as module
+
+    graphs = GraphBatch.from_networkx([nx.path_graph(3), nx.path_graph(60)])
+    monkeypatch.setattr(module, "physical_gib", lambda: 1e-4)
+    with pytest.raises(MemoryError, match="graph 1, with 60 nodes and diameter 59"):
+        path_counts(graphs)

@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from cfmgml._memory import check_pairwise_size
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, one_node_graphs
 from cfmgml.baselines._label_svm import LabelProblem, mean_weights
-from cfmgml.baselines._memory import check_pairwise_size
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch

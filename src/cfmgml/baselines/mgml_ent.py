@@ -6,11 +6,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from cfmgml._memory import check_pairwise_size
 from cfmgml._segments import take_segments
 from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import canonical_order
-from cfmgml.baselines._memory import check_pairwise_size
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
 from cfmgml.estimator import BagEstimator
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs

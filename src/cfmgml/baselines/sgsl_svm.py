@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.svm import SVC
 
+from cfmgml._memory import check_pairwise_size
 from cfmgml._typing import BoolArray, FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.estimator import BagEstimator
@@ -51,6 +52,7 @@ class SgslSVM(BagEstimator):
         if bags.graph_Y.shape[1] != labels.shape[1]:
             raise ValueError(f"Y has {labels.shape[1]} labels and graph_Y {bags.graph_Y.shape[1]}.")
         kernel = default_kernel(bags.graphs) if self.kernel is None else as_kernel(self.kernel)
+        check_pairwise_size("SgslSVM", bags.n_graphs, "graphs", 2, "use fewer graphs")
         self.kernel_ = kernel.resolve(bags.graphs)
         K = gram_matrix(self.kernel_, bags.graphs, dtype=self.dtype, n_jobs=self.n_jobs)
         columns = [self._fit_label(K, column) for column in bags.graph_Y.T]

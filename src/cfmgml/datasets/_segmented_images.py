@@ -112,5 +112,5 @@ def _recipe_key(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipe, and the versions of the libraries that cook it."""
     import_pillow()  # says which extra to install
     defaults = Recipe().to_json()
-    versions = {"recipe": RECIPE_VERSION, "scikit-image": version("scikit-image")}
+    versions = {"recipe": RECIPE_VERSION, "scikit-image": version("scikit-image"), "pillow": version("pillow")}
     return {"recipe": dict(recipe), "defaults": defaults, "versions": versions}

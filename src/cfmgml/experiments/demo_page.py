@@ -158,7 +158,7 @@ def _card(bag: ShownBag, scale: float) -> str:
     missed = [label for label in bag.truth if label not in bag.predicted]
     extra = [label for label in bag.predicted if label not in bag.truth]
     right = not missed and not extra
-    verdict, words = ("right", "all labels right") if right else ("wrong", _difference(missed, extra))
+    verdict, words = ("right", "bag labels right") if right else ("wrong", _difference(missed, extra))
     digits = "".join(_digit(digit, scale) for digit in bag.digits)
     noted = " noted" if any(map(_note, bag.digits)) else ""
     return (

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cfmgml._compiled import compiled
+from cfmgml._memory import physical_gib
 from cfmgml._segments import lengths, offsets, take_segments
 from cfmgml._typing import FloatArray, IntArray
 from cfmgml.graphs import GraphBatch
@@ -64,9 +65,21 @@ def path_counts(graphs: GraphBatch) -> NodeWeights:
     diameters = np.zeros(graphs.n_graphs, dtype=np.int64)
     _diameters(graphs.node_ptr, ptr, neighbours, diameters)
     widths = n_columns(diameters)
+    _check_size(lengths(graphs.node_ptr), widths, diameters)
     values = np.zeros(int((lengths(graphs.node_ptr) * widths).sum()))
     _count_paths(graphs.node_ptr, ptr, neighbours, diameters, widths, values)
     return NodeWeights(graphs.node_ptr, widths, values)
+
+
+def _check_size(sizes: IntArray, widths: IntArray, diameters: IntArray) -> None:
+    """Refuse, before they are made, path counts that cannot fit: a path of n nodes alone needs about 2 n^3 bytes."""
+    gib, worst = 8.0 * (sizes * widths).sum() / 2**30, int((sizes * widths).argmax())
+    if gib > physical_gib():
+        raise MemoryError(
+            f"GraphHopper needs about {gib:,.1f} GiB for path counts, and this machine has {physical_gib():,.1f}; "
+            f"most of it for graph {worst}, with {sizes[worst]:,} nodes and diameter {diameters[worst]:,}. "
+            f"Leave such graphs out, or use NodeSum or WeisfeilerLehman."
+        )
 
 
 def n_columns(diameters: IntArray) -> IntArray:

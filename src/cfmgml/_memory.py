@@ -1,4 +1,4 @@
-"""Say before the work starts what it will take: methods that compare everything with everything."""
+"""Say before the work starts what it will take, where that can be more than a machine has."""
 
 import os
 import warnings
@@ -13,14 +13,14 @@ def check_pairwise_size(method: str, n: int, noun: str, n_matrices: int, remedy:
     """
     gib = n_matrices * 8.0 * n * n / 2**30
     needs = f"{method} compares all pairs of {n:,} {noun}, which takes about {gib:,.1f} GiB of memory"
-    here = _physical_gib()
+    here = physical_gib()
     if gib > here:
         raise MemoryError(f"{needs}, and this machine has {here:,.1f} GiB; {remedy}.")
     if n > LARGE:
         warnings.warn(f"{needs}; {remedy} if that is too much.", stacklevel=4)
 
 
-def _physical_gib() -> float:
+def physical_gib() -> float:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     except (AttributeError, ValueError, OSError):  # not every system tells
