@@ -1,5 +1,8 @@
 """Graphs and bags for tests, and the registries whose every entry must keep a contract."""
 
+import importlib.util
+import os
+
 import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
@@ -15,7 +18,7 @@ from cfmgml import (
     SumKernel,
     WeisfeilerLehman,
 )
-from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, MGMLent, MIMLfast, SgslSVM
+from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, GINAttention, MGMLent, MIMLfast, SgslSVM
 from cfmgml.kernels import FunctionKernel
 
 
@@ -102,6 +105,10 @@ ESTIMATORS = {
     "miml-fast": lambda: MIMLfast(n_epochs=20, random_state=0),
     "mgml-ent": lambda: MGMLent(max_entropy=0.5, random_state=0),
 }
+if importlib.util.find_spec("torch") or os.environ.get("CI"):  # optional on a user's machine, never in CI
+    ESTIMATORS["gin-attention"] = lambda: GINAttention(
+        n_hidden=32, n_layers=2, n_epochs=60, learning_rate=0.02, random_state=0
+    )
 
 
 @st.composite

@@ -1,13 +1,20 @@
-"""The network of `GINAttention`, in PyTorch: imported only where torch is there."""
+"""The network of `GINAttention` and its training, in PyTorch: imported only where torch is there."""
 
-from dataclasses import dataclass
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cfmgml._segments import lengths, segment_ids
+from cfmgml._typing import FloatArray, IntArray
 from cfmgml.bags import BagDataset
+
+# -- the network ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,9 @@ class GINAttentionNetwork(nn.Module):  # type: ignore[misc, unused-ignore]
         """(n_graphs, n_hidden): the means of a graph's nodes, before and after every layer, mixed."""
         states = [torch.relu(self.first(nodes))]
         for layer in self.layers:
-            states.append(layer(self.dropout(states[-1]), wiring))
+            states.append(layer(states[-1], wiring))
         means = segment_sum(torch.cat(states, 1), wiring.node_graph, len(wiring.graph_size)) / wiring.graph_size
-        return self.dropout(torch.relu(self.readout(self.dropout(means))))
+        return self.dropout(torch.relu(self.readout(means)))
 
 
 class GINLayer(nn.Module):  # type: ignore[misc, unused-ignore]
@@ -102,7 +109,149 @@ def segment_softmax(values: Tensor, segment: Tensor, n_segments: int) -> Tensor:
     return powers / segment_sum(powers, segment, n_segments).index_select(0, segment)
 
 
-def known_loss(logits: Tensor, labels: Tensor, known: Tensor) -> Tensor:
-    """Binary cross-entropy, averaged over the entries that are known; 0 if none is."""
-    entries = nn.functional.binary_cross_entropy_with_logits(logits, labels, weight=known, reduction="sum")
-    return entries / known.sum().clamp(min=1)
+# -- training ------------------------------------------------------------------------------------
+
+
+class Batch(NamedTuple):
+    """Bags as the network takes them, and what it should say of them."""
+
+    nodes: Tensor  # (n_nodes, n_inputs), or (n_nodes,) codes
+    wiring: Wiring
+    targets: Tensor  # (n_bags, n_labels): 0, 1, or NaN where it is not known
+
+
+@dataclass
+class Training:
+    """Gradient descent over the bags ``learn``, watched on the bags ``held_out``, of which there may be none."""
+
+    network: GINAttentionNetwork
+    batch: Callable[[IntArray], Batch]
+    learn: IntArray
+    held_out: IntArray
+    n_epochs: int
+    batch_size: int
+    patience: int
+    learning_rate: float
+    weight_decay: float
+    graph_weight: float
+    losses: list[float] = field(default_factory=list)
+    held_out_errors: list[float] = field(default_factory=list)
+
+    def run(self, rng: np.random.Generator, advance: Callable[[int], None]) -> dict[str, Tensor]:
+        """The weights of the epoch that did best on the bags held out; without any, those of the last epoch."""
+        parameters = self.network.parameters()
+        optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
+        watched = [self.batch(rows) for rows in _parts(self.held_out, self.batch_size)]
+        best, best_epoch, weights = math.inf, 0, _weights(self.network)
+        for epoch in range(self.n_epochs):
+            self.losses.append(self._descend(optimizer, rng.permutation(self.learn)))
+            advance(1)
+            if not watched:
+                continue
+            self.held_out_errors.append(squared_error(self.network, watched))
+            if self.held_out_errors[-1] < best:
+                best, best_epoch, weights = self.held_out_errors[-1], epoch, _weights(self.network)
+            elif epoch - best_epoch >= self.patience:
+                break
+        return weights if watched else _weights(self.network)
+
+    def _descend(self, optimizer: torch.optim.Optimizer, order: IntArray) -> float:
+        """One pass over the bags; returns the mean loss."""
+        self.network.train()
+        total = 0.0
+        for rows in _parts(order, self.batch_size):
+            batch = self.batch(rows)
+            loss = bag_loss(self.network(batch.nodes, batch.wiring), batch, self.graph_weight)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
+            optimizer.step()
+            total += loss.item() * len(rows) / len(order)
+        if not math.isfinite(total):
+            raise ValueError(f"training diverged: take a learning_rate below {self.learning_rate}.")
+        return total
+
+
+def bag_loss(scores: Scores, batch: Batch, graph_weight: float) -> Tensor:
+    """Cross-entropy of the bags, and of each graph for the labels that its bag is known not to have."""
+    known = ~batch.targets.isnan()
+    loss = mean_cross_entropy(scores.bags, batch.targets.nan_to_num(), known)
+    absent = (batch.targets == 0).index_select(0, batch.wiring.graph_bag)
+    return loss + graph_weight * mean_cross_entropy(scores.graphs, torch.zeros_like(scores.graphs), absent)
+
+
+def mean_cross_entropy(logits: Tensor, targets: Tensor, counts: Tensor) -> Tensor:
+    """Binary cross-entropy over the entries that count; 0 if none does."""
+    weight = counts.to(logits.dtype)
+    entries = nn.functional.binary_cross_entropy_with_logits(logits, targets, weight=weight, reduction="sum")
+    return entries / weight.sum().clamp(min=1)
+
+
+@torch.no_grad()
+def squared_error(network: GINAttentionNetwork, batches: list[Batch]) -> float:
+    """Mean over the known entries of (probability - label)^2.
+
+    It chooses the epoch because, unlike the cross-entropy, it does not grow without bound with a few confident
+    mistakes, while the ranking still improves; and it is defined for one label and for unknown ones.
+    """
+    network.eval()
+    errors = [torch.sigmoid(network(b.nodes, b.wiring).bags) - b.targets for b in batches]
+    return float(torch.cat(errors).square().nanmean())
+
+
+# -- from arrays and back ------------------------------------------------------------------------
+
+
+def as_batch(nodes: FloatArray | IntArray, bags: BagDataset, targets: FloatArray, device: str) -> Batch:
+    values = torch.tensor(nodes, device=device)
+    return Batch(values, Wiring.of(bags, device), torch.tensor(targets, dtype=torch.float32, device=device))
+
+
+@contextlib.contextmanager
+def seeded(seed: int, device: str) -> Iterator[None]:
+    """All of torch's draws follow from the seed inside, and are left as they were outside."""
+    on_gpu = device != "cpu"
+    with torch.random.fork_rng(devices=[device] if on_gpu else []):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would reach every GPU too
+        if on_gpu:
+            with torch.cuda.device(device):
+                torch.cuda.manual_seed(seed)
+        yield
+
+
+def make_network(shape: Mapping[str, int], dropout: float, device: str) -> GINAttentionNetwork:
+    """A network with first weights; they are drawn on the CPU, so that they do not depend on the device."""
+    return GINAttentionNetwork(**shape, dropout=dropout).to(device)
+
+
+def restore_network(shape: Mapping[str, int], weights: Mapping[str, Tensor], device: str) -> GINAttentionNetwork:
+    """A network to predict with, in float64: then a score does not depend on what else is in its batch."""
+    with torch.device("meta"):
+        network = GINAttentionNetwork(**shape, dropout=0.0)
+    network.load_state_dict({name: w.to(device, torch.float64) for name, w in weights.items()}, assign=True)
+    return network.eval()
+
+
+@torch.no_grad()
+def predict(network: GINAttentionNetwork, nodes: FloatArray | IntArray, bags: BagDataset, device: str) -> Scores:
+    scores = network(torch.tensor(nodes, device=device), Wiring.of(bags, device))
+    return Scores(*(values.cpu() for values in scores))
+
+
+def joined(parts: list[Scores]) -> Scores:
+    return Scores(*(torch.cat(values) for values in zip(*parts, strict=True)))
+
+
+def check_device(device: str) -> None:
+    if device != "cpu" and not device.startswith("cuda"):
+        raise ValueError(f"device must be 'cpu', 'cuda' or 'cuda:<number>', got {device!r}.")
+    if device != "cpu" and not torch.cuda.is_available():
+        raise ValueError(f"device is {device!r}, but torch finds no CUDA device here; use device='cpu'.")
+
+
+def _parts(rows: IntArray, size: int) -> list[IntArray]:
+    """Rows in parts of about the same size, ``size`` at most."""
+    return np.array_split(rows, math.ceil(len(rows) / size)) if len(rows) else []
+
+
+def _weights(network: GINAttentionNetwork) -> dict[str, Tensor]:
+    return {name: w.detach().cpu().clone() for name, w in network.state_dict().items()}
