@@ -1,13 +1,17 @@
 """What every estimator must keep, whatever it is."""
 
+import functools
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
 
 from cfmgml import BagDataset
-from examples import ESTIMATORS, random_bags
+from examples import ESTIMATORS, random_bags, shuffle_nodes
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -132,3 +136,31 @@ def test_scikit_learns_model_selection(estimator, bags):
         search = GridSearchCV(estimator, {name: [0.1, 1.0]}, cv=2).fit(bags, bags.Y)
         assert search.best_params_[name] in (0.1, 1.0)
         assert search.predict(bags).shape == bags.Y.shape
+
+
+@functools.cache
+def fitted(name):
+    return ESTIMATORS[name]().fit(random_bags(24, seed=5))
+
+
+@given(name=st.sampled_from(sorted(ESTIMATORS)), index=st.lists(st.integers(-8, 7), min_size=1, max_size=6))
+def test_any_selection_commutes_with_prediction(name, index):
+    bags = random_bags(8, seed=77)
+    model = fitted(name)
+    expected = model.decision_function(bags)[index]
+    np.testing.assert_allclose(model.decision_function(bags[index]), expected, atol=1e-4)
+    clear = np.abs(expected) > 1e-4  # a score within rounding of 0 may fall on either side
+    np.testing.assert_array_equal(model.predict(bags[index])[clear], model.predict(bags)[index][clear])
+
+
+@given(name=st.sampled_from(sorted(ESTIMATORS)), seed=st.integers(0, 10**6))
+def test_order_of_graphs_and_nodes_does_not_matter(name, seed):
+    """A bag is a set of graphs and a graph a set of nodes: shuffle both, and each bag scores as before."""
+    rng = np.random.default_rng(seed)
+    bags = random_bags(6, seed=78)
+    order = np.concatenate(
+        [a + rng.permutation(b - a) for a, b in zip(bags.bag_ptr[:-1], bags.bag_ptr[1:], strict=True)]
+    )
+    shuffled = BagDataset(shuffle_nodes(bags.graphs[order], rng), bags.bag_ptr, bags.Y)
+    model = fitted(name)
+    np.testing.assert_allclose(model.decision_function(shuffled), model.decision_function(bags), atol=1e-4)
