@@ -72,7 +72,7 @@ def _front_door(
 @app.command(
     help="Train on bags of handwritten digits, compare with other methods, and write a page about it.\n\n"
     "Only the labels of bags are learned from; the table measures bags and single digits."
-    "\n\n\b\nExamples:\n  cfmgml demo\n  cfmgml demo --quick --out /tmp/demo.html\n  cfmgml demo --n-train 300 --seed 1"
+    "\n\n\b\nExamples:\n  cfmgml demo\n  cfmgml demo --quick --out demo.html\n  cfmgml demo --n-train 300 --seed 1"
 )
 def demo(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/demo.html"),
