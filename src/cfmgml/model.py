@@ -154,7 +154,7 @@ class CfMGML(BagEstimator):
         """
         self._check_params()
         bags, labels, known = self._begin_fit(X, Y)
-        kernel = default_kernel(bags.graphs) if self.kernel is None else as_kernel(self.kernel)
+        kernel = choose_kernel(self.kernel, bags.graphs)
         self.kernel_ = kernel.resolve(bags.graphs)  # anew, if it was resolved before: on these graphs
         seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         train = training_rows(self.kernel_, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose)
@@ -281,8 +281,10 @@ class CfMGML(BagEstimator):
         return model_file.load_model(cls, path)
 
 
-def default_kernel(graphs: GraphBatch) -> Kernel:
-    """`NodeSum` where there are attributes, `WeisfeilerLehman` where there are labels only."""
+def choose_kernel(kernel: Any, graphs: GraphBatch) -> Kernel:
+    """The kernel given; for None, `NodeSum` where there are attributes and `WeisfeilerLehman` for labels only."""
+    if kernel is not None:
+        return as_kernel(kernel)
     if graphs.node_attributes is not None:
         return NodeSum()
     if graphs.node_labels is not None:

@@ -13,8 +13,7 @@ from cfmgml.baselines._label_svm import LabelProblem, mean_weights
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import Kernel, as_kernel
-from cfmgml.model import default_kernel
+from cfmgml.model import choose_kernel
 from cfmgml.scoring import DualScorer
 
 INSTANCES = ("graphs", "mean")
@@ -43,7 +42,7 @@ class BagSVM(BagEstimator):
         self._check_params()
         check_pairwise_size(type(self).__name__, bags.n_graphs, "graphs", 3, "use fewer, or CfMGML(rank=...)")
         graphs = self._instances_to_fit(bags.graphs)
-        kernel: Kernel = default_kernel(graphs) if self.kernel is None else as_kernel(self.kernel)
+        kernel = choose_kernel(self.kernel, graphs)
         self.kernel_ = kernel.resolve(graphs)
         K = gram_matrix(self.kernel_, graphs, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
         weights = mean_weights(bags.bag_ptr)

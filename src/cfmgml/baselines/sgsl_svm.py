@@ -10,8 +10,7 @@ from cfmgml._typing import BoolArray, FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import gram_matrix
-from cfmgml.kernels import as_kernel
-from cfmgml.model import default_kernel
+from cfmgml.model import choose_kernel
 
 
 class SgslSVM(BagEstimator):
@@ -51,7 +50,7 @@ class SgslSVM(BagEstimator):
             raise ValueError("SgslSVM learns from the labels of graphs, and these bags have no graph_Y.")
         if bags.graph_Y.shape[1] != labels.shape[1]:
             raise ValueError(f"Y has {labels.shape[1]} labels and graph_Y {bags.graph_Y.shape[1]}.")
-        kernel = default_kernel(bags.graphs) if self.kernel is None else as_kernel(self.kernel)
+        kernel = choose_kernel(self.kernel, bags.graphs)
         check_pairwise_size("SgslSVM", bags.n_graphs, "graphs", 2, "use fewer graphs")
         self.kernel_ = kernel.resolve(bags.graphs)
         K = gram_matrix(self.kernel_, bags.graphs, dtype=self.dtype, n_jobs=self.n_jobs)
