@@ -4,7 +4,8 @@
 
 prints one Markdown row for each level, and the alphas that were chosen. Folds are the same for every setting (seed 0).
 Gram matrices are computed once over all graphs, in float32; the default gamma is taken from them, without labels.
-Inside each training fold alpha is the one with the best average precision over 3 inner folds.
+Inside each training fold alpha (and the temperature, if several are given) is the one with the best average precision
+over 3 inner folds.
 """
 
 import argparse
@@ -45,12 +46,13 @@ def measure(model, bags):
     }
 
 
-def fit_and_measure(kernel, alpha, train, test):
+def fit_and_measure(kernel, temperatures, alphas, train, test):
+    """Measures at each temperature and alpha, and the seconds of all fits."""
     with threadpool_limits(limits=1):
         start = time.perf_counter()
-        model = CfMGML(kernel, alpha=alpha, dtype="float32").fit(train)
+        paths = [CfMGML(kernel, temperature=t, dtype="float32").fit_path(train, alphas) for t in temperatures]
         seconds = time.perf_counter() - start
-        return {**measure(model, test), "seconds": seconds}
+        return [{**measure(model, test), "seconds": seconds} for models in paths for model in models]
 
 
 def folds(n, n_folds, seed):
@@ -64,6 +66,7 @@ def main():
     parser.add_argument("--features", default=None, help="of image nodes: paper, hellinger or rich")
     parser.add_argument("--kernel", default="nodes", help="nodes, hopper, both, or wl1, wl2, ...")
     parser.add_argument("--alphas", type=float, nargs="+", default=[1e-4, 3e-5, 1e-5])
+    parser.add_argument("--temperatures", type=float, nargs="+", default=[0.3], help="chosen from, beside alpha")
     parser.add_argument("--folds", type=int, default=10, help="of 10, how many to run")
     parser.add_argument("--n-jobs", type=int, default=2)
     args = parser.parse_args()
@@ -74,22 +77,21 @@ def main():
     if isinstance(kernel, Precomputed):  # the matrix knows all; workers need not be sent the attributes
         bags = replace(bags, graphs=replace(bags.graphs, node_attributes=None, node_names=None))
     outer = folds(bags.n_bags, 10, 0)[: args.folds]
-    inner = [(f, a, train[i], train[o]) for f, (train, _) in enumerate(outer) for a in args.alphas
-             for i, o in folds(len(train), 3, 1)]  # fmt: skip
+    inner = [(train[i], train[o]) for train, _ in outer for i, o in folds(len(train), 3, 1)]
     workers = Parallel(args.n_jobs, verbose=0)
-    found = workers(delayed(fit_and_measure)(kernel, a, bags[i], bags[o]) for _, a, i, o in inner)
-    chosen = []
-    for f in range(len(outer)):
-        mean = {a: np.mean([r["average_precision"] for r, k in zip(found, inner, strict=True) if k[:2] == (f, a)])
-                for a in args.alphas}  # fmt: skip
-        chosen.append(max(mean, key=mean.get))
-    rows = workers(
-        delayed(fit_and_measure)(kernel, a, bags[i], bags[o]) for a, (i, o) in zip(chosen, outer, strict=True)
+    grid = [(t, a) for t in args.temperatures for a in args.alphas]
+    fits = workers(
+        delayed(fit_and_measure)(kernel, args.temperatures, args.alphas, bags[i], bags[o]) for i, o in [*outer, *inner]
     )
+    found = np.array([[r["average_precision"] for r in fit] for fit in fits[len(outer) :]])
+    best = found.reshape(len(outer), 3, len(grid)).mean(axis=1).argmax(axis=1)
+    rows = [fit[k] for fit, k in zip(fits, best, strict=False)]
+    chosen = [grid[k] for k in best]
     cells = [f"{np.mean([r[c] for r in rows]):.3f} ± {np.std([r[c] for r in rows]):.3f}" for c in COLUMNS]
-    print("| data | nodes | kernel | folds | " + " | ".join(COLUMNS) + " | alphas chosen | seconds a fit |")
+    print("| data | nodes | kernel | folds | " + " | ".join(COLUMNS) + " | alphas chosen | seconds a path |")
     print("|" + "---|" * (len(COLUMNS) + 6))
-    alphas = ", ".join(f"{a:g} x {chosen.count(a)}" for a in args.alphas if a in chosen)
+    shown = {(t, a): f"{a:g}" if len(args.temperatures) == 1 else f"{a:g} at {t:g}" for t, a in grid}
+    alphas = ", ".join(f"{shown[point]} x {chosen.count(point)}" for point in grid if point in chosen)
     seconds = np.median([r["seconds"] for r in rows])
     head = [args.dataset, args.features or "-", args.kernel, str(len(outer))]
     print("| " + " | ".join([*head, *cells, alphas, f"{seconds:.1f}"]) + " |", flush=True)

@@ -19,7 +19,7 @@ from cfmgml import (
     WeisfeilerLehman,
 )
 from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, GINAttention, MGMLent, MIMLfast, SgslSVM
-from cfmgml.kernels import FunctionKernel
+from cfmgml.kernels import FunctionKernel, HashedWL
 
 
 def random_networkx(rng, n_nodes, density):
@@ -70,6 +70,8 @@ KERNELS = {
     "wl": lambda: WeisfeilerLehman(n_iter=3),
     "wl-0": lambda: WeisfeilerLehman(n_iter=0),
     "wl-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True),
+    "wl-hashed": lambda: HashedWL(n_iter=2),
+    "wl-hashed-tfidf": lambda: HashedWL(n_iter=2, tfidf=True, n_bits=10),
     "hopper-rbf": lambda: GraphHopper(gamma=0.7),
     "hopper-linear": lambda: GraphHopper("linear"),
     "hopper-delta": lambda: GraphHopper("delta"),

@@ -53,7 +53,7 @@ def test_foreign(tmp_path):
 
 def test_newer_version(path):
     rewrite(path, header={"version": 99})
-    with pytest.raises(ValueError, match="file version 99; this cfmgml reads up to 1: install a newer one"):
+    with pytest.raises(ValueError, match="file version 99, written by cfmgml .*, which reads up to version 2: install"):
         BagDataset.load(path)
 
 
@@ -151,4 +151,5 @@ def test_no_pickle_in_the_source():
     root = pathlib.Path(__file__).resolve().parents[1] / "src"
     lines = [line for file in root.rglob("*.py") for line in file.read_text().splitlines()]
     assert not [line for line in lines if line.strip().startswith(("import pickle", "from pickle", "import dill"))]
-    assert not [line for line in lines if "allow_pickle=True" in line or "joblib.load" in line or "np.load(" in line]
+    assert not [line for line in lines if "allow_pickle=True" in line or "joblib.load" in line]
+    assert not [line for line in lines if "np.load(" in line and "allow_pickle=False" not in line]

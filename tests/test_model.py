@@ -227,7 +227,7 @@ def test_calibration_gradient(bags):
     [
         ({"solver": "sgd"}, "solver must be one of"),
         ({"alpha": 0}, "alpha must be above 0"),
-        ({"device": "cuda"}, "device must be 'cpu'"),
+        ({"device": "gpu"}, "device must be 'cpu'"),
         ({"n_rounds": 0}, "n_rounds must be 1 or more"),
         ({"rank": 0}, "rank must be 1 or more"),
         ({"loss": "log"}, "loss must be one of"),

@@ -1,18 +1,22 @@
 """Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it."""
 
-from cfmgml.bags import BagDataset
-from cfmgml.gram import gram_matrix
-from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import (
-    GrakelKernel,
-    GraphHopper,
-    NodeSum,
-    Precomputed,
-    ProductKernel,
-    SumKernel,
-    WeisfeilerLehman,
-)
-from cfmgml.model import CfMGML
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cfmgml.bags import BagDataset
+    from cfmgml.gram import gram_matrix
+    from cfmgml.graphs import GraphBatch
+    from cfmgml.kernels import (
+        GrakelKernel,
+        GraphHopper,
+        NodeSum,
+        Precomputed,
+        ProductKernel,
+        SumKernel,
+        WeisfeilerLehman,
+    )
+    from cfmgml.model import CfMGML
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,3 +32,21 @@ __all__ = [
     "WeisfeilerLehman",
     "gram_matrix",
 ]
+# Names are looked up where they live when they are first used: a program that needs graphs only, or the card's code
+# on a machine without scipy, does not wait for the rest.
+_HOMES = {"BagDataset": "bags", "CfMGML": "model", "GraphBatch": "graphs", "gram_matrix": "gram"}
+_ROOMS = ("bags", "baselines", "datasets", "gram", "graphs", "kernels", "metrics", "model", "objective", "plots")
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        found = getattr(import_module(f"cfmgml.{_HOMES.get(name, 'kernels')}"), name)
+        globals()[name] = found
+        return found
+    if name in _ROOMS:
+        return import_module(f"cfmgml.{name}")
+    raise AttributeError(f"module 'cfmgml' has no attribute {name!r}.")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})

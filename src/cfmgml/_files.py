@@ -1,7 +1,7 @@
 """One file of arrays and JSON: how data sets and models are kept on disk.
 
 A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of
-every array) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of
+every array, and of the header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of
 strings are stored as UTF-8 bytes and offsets. Writing goes to a temporary file beside the
 target that replaces it in one step, so a reader sees the old file or the new one.
 """
@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,10 +20,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml._memory import physical_gib
 from cfmgml._segments import offsets
 
 FORMAT = "cfmgml"
-VERSION = 1
+VERSION = 2  # 2: the header has a digest of itself, and says which cfmgml wrote it; files of version 1 are read too
 MAX_HEADER_BYTES = 64 * 2**20
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -36,37 +37,33 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"  # known before it is made, so always cleaned up
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(part, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(part, path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        part.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Arrays) -> None:
     """Write arrays and JSON metadata as one file; string arrays are packed as UTF-8."""
+    from cfmgml import __version__
+
     members = {name: _npy(array) for name, array in _pack(arrays).items()}
     header = {
         "format": FORMAT,
         "kind": kind,
         "version": VERSION,
+        "written_by": f"cfmgml {__version__}",
         "meta": meta,
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     }
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
+    header = json.loads(json.dumps(header, allow_nan=False))  # tuples as lists, keys as strings: as it will be read
+    text = json.dumps({**header, "digest": header_digest(header)}, ensure_ascii=False).encode()
     if len(text) > MAX_HEADER_BYTES:
         raise ValueError(f"the metadata is larger than {MAX_HEADER_BYTES:,} bytes, the most a file may hold.")
     with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -82,8 +79,31 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(entry, data)
 
 
+def header_digest(header: Mapping[str, Any]) -> str:
+    """The hash of a file's whole content: of the header, which has the arrays' hashes in it."""
+    own = {name: value for name, value in header.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+
+
 def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `save_arrays` wrote; a truncated, foreign, damaged or newer file is refused."""
+    with _opened(path) as (archive, header):
+        if header["kind"] != kind:
+            raise ValueError(f"{path} holds a {header['kind']}, not a {kind}.")
+        _check_size(archive)
+        arrays = _unpack({name: _read_member(archive, name, digest) for name, digest in header["sha256"].items()})
+    return header["meta"], arrays
+
+
+def read_header(path: str | Path) -> dict[str, Any]:
+    """What a file says of itself: ``kind``, ``version``, ``meta``, and its ``digest``; the arrays are not read."""
+    with _opened(path) as (_, header):
+        return {**header, "digest": header_digest(header)}
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+    """The archive and its checked header; what is wrong with the file is a ValueError."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
@@ -91,27 +111,25 @@ def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
         raise IsADirectoryError(f"{path} is a folder, not a file.")
     try:
         with zipfile.ZipFile(path) as archive:
-            header = _read_header(archive, path, kind)
-            arrays = _unpack({name: _read_member(archive, name, digest) for name, digest in header["sha256"].items()})
+            yield archive, _read_header(archive, path)
     except (zipfile.BadZipFile, EOFError, OSError, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path} is damaged or not a cfmgml file ({error}).") from error
     except _Damaged as error:
         raise ValueError(f"{path} is damaged: {error}.") from error
-    return header["meta"], arrays
 
 
 class _Damaged(Exception):
     """Content that does not fit what the header says of it."""
 
 
-def _read_header(archive: zipfile.ZipFile, path: Path, kind: str) -> dict[str, Any]:
+def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if "header.json" not in archive.namelist():
         raise ValueError(f"{path} is a zip archive but not a cfmgml file: it has no header.json.")
     if archive.getinfo("header.json").file_size > MAX_HEADER_BYTES:
         raise _Damaged("its header is larger than any cfmgml writes")
     try:
         header = json.loads(archive.read("header.json"))
-        found, version, digests = header["kind"], header["version"], header["sha256"]
+        _, version, digests = header["kind"], header["version"], header["sha256"]
         fits = header["format"] == FORMAT and isinstance(digests, dict) and isinstance(header["meta"], dict)
     except (ValueError, KeyError, TypeError, RecursionError, zipfile.error) as error:
         raise _Damaged(f"its header cannot be read ({error!r})") from error
@@ -119,11 +137,30 @@ def _read_header(archive: zipfile.ZipFile, path: Path, kind: str) -> dict[str, A
         raise _Damaged(f"its header cannot be unpacked ({error!r})") from error
     if not fits:
         raise _Damaged("its header is not one that cfmgml writes")
-    if not isinstance(version, int) or version > VERSION:
-        raise ValueError(f"{path} has file version {version}; this cfmgml reads up to {VERSION}: install a newer one.")
-    if found != kind:
-        raise ValueError(f"{path} holds a {found}, not a {kind}.")
+    _check_version(header, version, path)
     return dict(header)
+
+
+def _check_version(header: Mapping[str, Any], version: Any, path: Path) -> None:
+    from cfmgml import __version__
+
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise _Damaged(f"its version, {version!r}, is none")
+    if version > VERSION:
+        writer = header.get("written_by", "a newer cfmgml")
+        raise ValueError(
+            f"{path} has file version {version}, written by {writer}; this is cfmgml {__version__}, which reads up to "
+            f"version {VERSION}: install {writer} or a newer one."
+        )
+    if version >= 2 and header.get("digest") != header_digest(header):
+        raise _Damaged("its header does not match its checksum")
+
+
+def _check_size(archive: zipfile.ZipFile) -> None:
+    """Refuse what would unpack to more than this machine can hold, before it tries."""
+    gib = sum(entry.file_size for entry in archive.infolist()) / 2**30
+    if gib > physical_gib():
+        raise _Damaged(f"or too large: it unpacks to {gib:,.1f} GiB, and this machine has {physical_gib():,.1f} GiB")
 
 
 def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[Any]:
@@ -139,9 +176,12 @@ def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[An
     if hashlib.sha256(data).hexdigest() != digest:
         raise _Damaged(f"array {name!r} does not match its checksum")
     try:
-        return np.asarray(np.lib.format.read_array(io.BytesIO(data), allow_pickle=False))
+        array = np.asarray(np.lib.format.read_array(io.BytesIO(data), allow_pickle=False))
     except Exception as error:
         raise _Damaged(f"array {name!r} is not an array ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise _Damaged(f"array {name!r} holds {array.dtype}, which cfmgml writes nowhere")
+    return array
 
 
 def _npy(array: NDArray[Any]) -> bytes:

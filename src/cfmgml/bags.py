@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfmgml._files import load_arrays, save_arrays
+from cfmgml._parquet import folder
 from cfmgml._segments import check_index, lengths, segment_ids, take_segments
 from cfmgml._typing import BoolArray, Index, IntArray, NameArray
 from cfmgml.graphs import GraphBatch, check_names, check_ptr, frozen, strip_ellipsis
@@ -227,6 +228,14 @@ class BagDataset:
         except (TypeError, ValueError) as error:
             raise ValueError(f"info must hold only what JSON can: {error}.") from error
         save_arrays(path, "BagDataset", meta, self.arrays())
+
+    def to_store(
+        self, path: str | Path, graphs_per_partition: int = 10_000, append: bool = False, keep_ids: bool = False
+    ) -> None:
+        """Write a folder of Parquet files for `BagStore`, or add to one; ``graph_ids`` then count through the store
+        unless ``keep_ids``."""
+        parts = (self[start:stop].arrays() for start, stop in folder.cut(self.bag_ptr, graphs_per_partition))
+        folder.write_store(path, parts, self.info, append, keep_ids)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

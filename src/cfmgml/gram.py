@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 from scipy import linalg
 from threadpoolctl import threadpool_limits
 
+from cfmgml._compiled import compiled
 from cfmgml._progress import progress
 from cfmgml._typing import FloatArray, IntArray
 from cfmgml.graphs import GraphBatch
@@ -38,11 +39,15 @@ def gram_matrix(
     normalize
         Divide by sqrt(K(g, g) K(h, h)); a graph of zero norm gets zeros, on the diagonal too.
     dtype
-        ``"float64"`` or ``"float32"``. In float32 node kernels are computed in float32 and summed in float64.
+        ``"float64"`` or ``"float32"``. In float32 node kernels are computed in float32 and summed in float64. On a
+        card also ``"tf32"``: float32 numbers computed from 11 bits of each coordinate (``docs/performance.md`` has the
+        errors).
     n_jobs
         Threads that work on tiles, as in joblib; None leaves threading to the linear algebra library.
     device
-        ``"cpu"``.
+        ``"cpu"``; ``"cuda"`` or ``"cuda:1"`` for an NVIDIA card, which needs torch; ``"torch:cpu"`` for the card's code
+        on torch's CPU. Sums over pairs of nodes with the rbf kernel are computed there, alone or in sums and products;
+        other kernels stay on the CPU.
     verbose
         Show a progress bar on stderr.
 
@@ -55,11 +60,10 @@ def gram_matrix(
            [0.354, 1.   ]])
     """
     if device != "cpu":
-        raise ValueError(f"device must be 'cpu', got {device!r}.")
+        tensor = gram_on_device(kernel, graphs, other, normalize, dtype, n_jobs, device, verbose)
+        return np.asarray(tensor.cpu().numpy())
     dtype = check_dtype(dtype)
-    kernel = as_kernel(kernel)
-    if not kernel.is_resolved:
-        kernel = kernel.resolve(graphs)
+    kernel = ready_for_tiles(as_kernel(kernel), graphs)
     left, right = kernel.operands(graphs, other, dtype)
     out = _raw(kernel, left, right, dtype, n_jobs, verbose)
     if left is right and left.norms is not None:  # tiles may leave out what no two graphs share
@@ -69,11 +73,70 @@ def gram_matrix(
     return out
 
 
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def gram_on_device(
+    kernel: Any,
+    graphs: GraphBatch,
+    other: GraphBatch | None,
+    normalize: bool,
+    dtype: DTypeLike,
+    n_jobs: int | None,
+    device: str,
+    verbose: bool = False,
+) -> Any:
+    """`gram_matrix` as a torch tensor on the device."""
+    from cfmgml.gpu.devices import torch_device
+    from cfmgml.gpu.gram import diagonal, raw_gram
+    from cfmgml.gpu.node_blocks import as_tensor
+
+    place, numbers, precision = torch_device(device), check_dtype(dtype, device), precision_name(dtype)
+    kernel = ready_for_tiles(as_kernel(kernel), graphs)
+    left, right = kernel.operands(graphs, other, numbers)
+
+    def on_cpu(part: Kernel, rows: Operand, columns: Operand) -> FloatArray:
+        found = _raw(part, rows, columns, numbers, n_jobs, verbose)
+        if rows is columns and rows.norms is not None:
+            np.fill_diagonal(found, rows.norms)
+        return found
+
+    out = raw_gram(kernel, left, right, precision, place, on_cpu)
+    if normalize:
+        if left is right:
+            scales = [normalising_scale(out.diagonal().double().cpu().numpy())]
+        else:
+            scales = [normalising_scale(diagonal(kernel, side, precision, place)) for side in (left, right)]
+        rows, columns = (as_tensor(scale, out.dtype, place) for scale in (scales[0], scales[-1]))
+        out *= rows[:, None]
+        out *= columns
+        if left is right:
+            out.fill_diagonal_(1.0)
+            out.diagonal().mul_((rows > 0).to(out.dtype))
+    return out
+
+
+def ready_for_tiles(kernel: Kernel, graphs: GraphBatch) -> Kernel:
+    """The kernel, resolved unless its tiles do not need that."""
+    if kernel.is_resolved:
+        return kernel
+    if kernel.tiles_depend_on_data:
+        return kernel.resolve(graphs)
+    kernel.check_some_graphs(graphs)
+    return kernel
+
+
+def check_dtype(dtype: DTypeLike, device: str = "cpu") -> np.dtype[Any]:
+    """The type of the numbers that come out; tf32 is a way to make float32 numbers."""
+    if precision_name(dtype) == "tf32":
+        if device == "cpu":
+            raise ValueError("dtype='tf32' is for a card: use device='cuda', or dtype='float32'.")
+        return np.dtype(np.float32)
     found = np.dtype(dtype)
     if found not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {found}.")
     return found
+
+
+def precision_name(dtype: DTypeLike) -> str:
+    return "tf32" if isinstance(dtype, str) and dtype == "tf32" else np.dtype(dtype).name
 
 
 def _normalise(kernel: Kernel, out: FloatArray, left: Operand, right: Operand) -> None:
@@ -91,24 +154,14 @@ def _raw(
     kernel: Kernel, left: Operand, right: Operand, dtype: np.dtype[Any], n_jobs: int | None, verbose: bool
 ) -> FloatArray:
     symmetric = left is right
-    left, row_order = _ordered(left)
-    right, column_order = (left, row_order) if symmetric else _ordered(right)
+    rows, row_pieces = _pieces(left, kernel.tile_size)
+    columns, pieces = (rows, row_pieces) if symmetric else _pieces(right, kernel.tile_size)
     out = np.empty((len(left.sizes), len(right.sizes)), dtype=dtype)
-    rows, columns = tile_bounds(left.sizes, kernel.tile_size), tile_bounds(right.sizes, kernel.tile_size)
-    pieces = [right.take(np.arange(*bounds)) for bounds in columns]
-
-    def compute(i: int, j: int, piece: Operand) -> None:
-        tile = kernel.tile(piece, pieces[j])
-        at, to = row_order[slice(*rows[i])], column_order[slice(*columns[j])]
-        out[np.ix_(at, to)] = tile
-        if symmetric and i != j:
-            out[np.ix_(to, at)] = tile.T
 
     def compute_row(i: int) -> int:
-        piece = pieces[i] if symmetric else left.take(np.arange(*rows[i]))
         chosen = range(i, len(columns)) if symmetric else range(len(columns))
         for j in chosen:
-            compute(i, j, piece)
+            _place(kernel.tile(row_pieces[i], pieces[j]), rows[i], columns[j], symmetric and i != j, out)
         return len(chosen)
 
     total = len(rows) * (len(rows) + 1) // 2 if symmetric else len(rows) * len(columns)
@@ -118,9 +171,26 @@ def _raw(
     return out
 
 
-def _ordered(operand: Operand) -> tuple[Operand, IntArray]:
-    order = operand.order
-    return (operand, np.arange(len(operand.sizes))) if order is None else (operand.take(order), order)
+@compiled
+def _place(tile, rows, columns, mirrored, out):  # type: ignore[no-untyped-def]
+    # Small squares, so that what is written across rows stays in the cache until its line is full.
+    side = 32
+    for top in range(0, len(rows), side):
+        for start in range(0, len(columns), side):
+            for r in range(top, min(top + side, len(rows))):
+                for c in range(start, min(start + side, len(columns))):
+                    out[rows[r], columns[c]] = tile[r, c]
+            if mirrored:
+                for c in range(start, min(start + side, len(columns))):
+                    for r in range(top, min(top + side, len(rows))):
+                        out[columns[c], rows[r]] = tile[r, c]
+
+
+def _pieces(operand: Operand, tile_size: int) -> tuple[list[IntArray], list[Operand]]:
+    """The graphs of each run of tiles, in the order that makes tiles cheap, and their operands."""
+    order = np.arange(len(operand.sizes)) if operand.order is None else operand.order
+    chosen = [order[start:stop] for start, stop in tile_bounds(operand.sizes[order], tile_size)]
+    return chosen, [operand.take(graphs) for graphs in chosen]
 
 
 def _in_threads(work: Any, n: int, n_jobs: int | None) -> Any:

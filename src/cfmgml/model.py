@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cfmgml import model_file
+from cfmgml._builds import check_same_recipe
 from cfmgml._numbers import check_number
 from cfmgml._progress import progress
 from cfmgml._segments import segment_argmax, take_segments
@@ -19,13 +20,17 @@ from cfmgml.annotation import annotate
 from cfmgml.bags import BagDataset
 from cfmgml.calibration import Calibration, calibrate
 from cfmgml.estimator import BagEstimator
+from cfmgml.gpu.devices import check_device
 from cfmgml.gram import check_dtype
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, NodeSum, WeisfeilerLehman, as_kernel
 from cfmgml.objective import RankLoss
-from cfmgml.scoring import Scorer, training_rows
+from cfmgml.scale import fit_store, partial_fit
+from cfmgml.scoring import Scorer, TrainingRows, training_rows
 from cfmgml.solvers.cccp import Problem, Solution, solve_cccp
+from cfmgml.solvers.on_device import solve_cccp_on_device
 from cfmgml.solvers.paper import solve_paper, solve_printed
+from cfmgml.stores import BagStore
 
 SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
 
@@ -76,7 +81,7 @@ class CfMGML(BagEstimator):
     probability
         Fit `predict_proba` on the scores of held-out bags, by 3 more fits.
     dtype, device, n_jobs
-        Of the Gram matrix, see `gram_matrix`.
+        Of the Gram matrix, see `gram_matrix`. On a card, ``cccp`` trains there too.
     random_state
         Seed of the first representatives (``paper``, ``printed``) and of the folds for ``probability``.
     verbose
@@ -147,27 +152,75 @@ class CfMGML(BagEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
         """Learn from bags and their labels; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
-        Entries of Y that are NaN or masked are unknown and drop out of the loss.
+        Entries of Y that are NaN or masked are unknown and drop out of the loss. A `BagStore` is learned from
+        partition by partition, in bounded memory, by `cfmgml.scale.fit_store`, which has more to choose.
         """
-        self._check_params()
+        if isinstance(X, BagStore):
+            if Y is not None:
+                raise ValueError("a store has its own labels: write the bags again with other ones, or leave Y out.")
+            fit_store(self, X, engine="inline" if self.n_jobs is None else "joblib")
+            return self
+        self._fit_path(X, Y, [self])
+        return self
+
+    def partial_fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
+        """Go on learning from further bags, for streams: each is seen once, in mini-batches.
+
+        Needs a kernel with an explicit map (see `cfmgml.scale`). Less exact than `fit`, which goes over the data many
+        times. ``objective_`` has the mean over mini-batches for each call.
+        """
+        partial_fit(self, X, Y)
+        return self
+
+    def fit_path(self, X: BagDataset, alphas: Sequence[float], Y: Any = None) -> list[Self]:
+        """Models for several values of ``alpha``, in the order given, in less time than as many fits.
+
+        Kernel values are computed once, and each round of ``cccp`` starts where the same round ended for the next
+        larger alpha. This model itself stays as it is.
+        """
+        if not len(alphas):
+            raise ValueError("fit_path needs at least one alpha.")
+        models = [clone(self).set_params(alpha=alpha) for alpha in alphas]
+        order = sorted(range(len(alphas)), key=lambda k: -alphas[k])
+        models[order[0]]._fit_path(X, Y, [models[k] for k in order])
+        return models
+
+    def _fit_path(self, X: BagDataset, Y: Any, models: "Sequence[CfMGML]") -> None:
+        """Learn models that differ in alpha only, from the largest to the smallest."""
+        for model in models:
+            model._check_params()
         bags, labels, known = self._begin_fit(X, Y)
-        kernel = choose_kernel(self.kernel, bags.graphs)
-        self.kernel_ = kernel.resolve(bags.graphs)  # anew, if it was resolved before: on these graphs
-        seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        train = training_rows(self.kernel_, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose)
+        kernel = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
+        where = self.device if self.solver == "cccp" else "cpu"  # the paper's algorithm is for the CPU
+        train = training_rows(kernel, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose, where)
+        info, fingerprint, last = dict(bags.info), bags.fingerprint(), None
+        for model in models:
+            if model is not self:
+                model._begin_fit(X, Y)
+            seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            model.kernel_, model.info_, model.fingerprint_ = kernel, info, fingerprint
+            last = model._learn(train, bags, labels, known, seeds, last)
+            model.calibration_ = model._calibrate(bags, labels, known, seeds) if self.probability else None
+
+    def _learn(
+        self,
+        train: TrainingRows,
+        bags: BagDataset,
+        labels: BoolArray,
+        known: BoolArray,
+        seeds: np.random.Generator,
+        last: Solution | None,
+    ) -> Solution:
         problem = Problem(train.rows, self._loss(bags, labels, known), self.alpha, self._has_intercept)
-        solution = self._solve(problem, seeds)
+        solution = self._solve(problem, seeds, last, train.is_gram)
         self.scorer_: Scorer = train.scorer(solution.coef)
         self.intercept_ = solution.intercept
         self.objective_ = np.array(solution.objective)
         self.n_iter_, self.gradient_norm_ = solution.n_iter, solution.gradient_norm
-        self.fingerprint_ = bags.fingerprint()
-        self.info_ = dict(bags.info)
-        self.calibration_ = self._calibrate(bags, labels, known, seeds) if self.probability else None
-        return self
+        return solution
 
     @property
     def _has_intercept(self) -> bool:
@@ -179,13 +232,16 @@ class CfMGML(BagEstimator):
         check_number(self.alpha, "alpha", above=0)
         check_number(self.temperature, "temperature", at_least=0)
         check_number(self.tol, "tol", at_least=0)
-        if self.device != "cpu":
-            raise ValueError(f"device must be 'cpu', got {self.device!r}.")
+        check_device(self.device)
         for name in ("n_rounds", "max_iter", "rank"):
             value = getattr(self, name)
             if value is not None:
                 check_number(value, name, at_least=1, whole=True)
-        check_dtype(self.dtype)
+        check_dtype(self.dtype, self.device)
+
+    def _label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
+        """One weight a label, from how many bags have each."""
+        return label_weights(self.class_weight, counts[None], names)  # type: ignore[arg-type]
 
     def _loss(self, bags: BagDataset, labels: BoolArray, known: BoolArray) -> RankLoss:
         return RankLoss(
@@ -199,13 +255,18 @@ class CfMGML(BagEstimator):
             self.temperature,
         )
 
-    def _solve(self, problem: Problem, seeds: np.random.Generator) -> Solution:
+    def _solve(self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool) -> Solution:
         rounds, steps = SOLVERS[self.solver]
         rounds, steps = self.n_rounds or rounds, self.max_iter or steps
         with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
             if self.solver == "cccp":
-                solution = solve_cccp(problem, rounds, steps, self.tol, lambda done, value: advance(1))
-                scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
+                trail, tell = () if last is None else last.trail, lambda done, value: advance(1)
+                if self.device == "cpu":
+                    solution = solve_cccp(problem, rounds, steps, self.tol, tell, trail=trail)
+                    scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
+                else:
+                    how = rounds, steps, self.tol, self.device
+                    solution, scores = solve_cccp_on_device(problem, is_gram, *how, tell, trail)
                 self.representatives_: IntArray = segment_argmax(scores, problem.loss.bag_ptr)
                 return solution
             solve = solve_paper if self.solver == "paper" else solve_printed
@@ -229,6 +290,11 @@ class CfMGML(BagEstimator):
         return calibrate(scores, bags.bag_ptr, labels, known)
 
     # -- predicting --------------------------------------------------------------------------
+
+    def _check_predict(self, X: Any, level: str) -> BagDataset:
+        bags = super()._check_predict(X, level)
+        check_same_recipe(self.info_, bags.info)
+        return bags
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""

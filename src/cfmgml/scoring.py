@@ -16,7 +16,7 @@ from scipy import sparse
 
 from cfmgml._segments import lengths, offsets, segment_ids
 from cfmgml._typing import FloatArray
-from cfmgml.gram import Factor, factorize, factorize_by_pivots, gram_matrix
+from cfmgml.gram import Factor, check_dtype, factorize, factorize_by_pivots, gram_matrix, gram_on_device
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
@@ -69,12 +69,11 @@ class DualScorer(Scorer):
     dual_coef: FloatArray
     dtype: str
     n_jobs: int | None = None
+    device: str = "cpu"
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
-        done = [
-            gram_matrix(self.kernel, part, self.landmarks, dtype=self.dtype, n_jobs=self.n_jobs) @ self.dual_coef
-            for part in _chunks(graphs)
-        ]
+        how: dict[str, Any] = {"dtype": self.dtype, "n_jobs": self.n_jobs, "device": self.device}
+        done = [gram_matrix(self.kernel, part, self.landmarks, **how) @ self.dual_coef for part in _chunks(graphs)]
         return np.concatenate(done).astype(np.float64, copy=False)
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
@@ -106,35 +105,49 @@ class TrainingRows:
     factor: Factor | None  # of a Gram matrix
     dtype: str
     n_jobs: int | None
+    device: str = "cpu"
+    is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
 
     def scorer(self, coef: FloatArray) -> Scorer:
+        if self.is_gram:
+            return DualScorer(self.kernel, self.graphs, coef, self.dtype, self.n_jobs, self.device)
         if self.factor is None:
             return ExplicitScorer(self.kernel, coef)
         dual = self.factor.projection @ coef
         if self.features is not None:
             return ExplicitScorer(self.kernel, np.asarray(self.features[self.factor.landmarks].T @ dual))
-        return DualScorer(self.kernel, self.graphs[self.factor.landmarks], dual, self.dtype, self.n_jobs)
+        return DualScorer(self.kernel, self.graphs[self.factor.landmarks], dual, self.dtype, self.n_jobs, self.device)
 
 
 def training_rows(
-    kernel: Kernel, graphs: GraphBatch, rank: int | None, dtype: str, n_jobs: int | None, verbose: bool
+    kernel: Kernel,
+    graphs: GraphBatch,
+    rank: int | None,
+    dtype: str,
+    n_jobs: int | None,
+    verbose: bool,
+    device: str = "cpu",
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
 
-    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix.
+    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix. On a device
+    the Gram matrix stays there, whole.
     """
+    if device != "cpu" and not kernel.is_explicit and (rank is None or rank >= graphs.n_graphs):
+        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
+        return TrainingRows(kernel, gram, graphs, None, None, dtype, n_jobs, device, is_gram=True)
     features = normalised_features(kernel, graphs) if kernel.is_explicit else None
     factor = None
     if features is None:
         if rank is not None and rank < graphs.n_graphs:
-            factor = factorize_by_pivots(kernel, graphs, rank, dtype)
+            factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
         else:
             factor = factorize(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose))
     elif not sparse.issparse(features) and features.shape[1] > features.shape[0]:
         factor = factorize(np.asarray(features @ features.T))
     rows = features if factor is None else factor.X
     assert rows is not None
-    return TrainingRows(kernel, rows, graphs, features, factor, dtype, n_jobs)
+    return TrainingRows(kernel, rows, graphs, features, factor, dtype, n_jobs, device)
 
 
 def normalised_features(kernel: Kernel, graphs: GraphBatch) -> Rows:

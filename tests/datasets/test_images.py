@@ -340,3 +340,14 @@ def test_missing_library_names_the_extra(folder, monkeypatch, module, segments):
     image = folder / "images" / "p0.png" if module == "PIL" else PHOTO
     with pytest.raises(ImportError, match=r"pip install 'cfmgml\[images\]'"):
         bags_from_images([image], segments)
+
+
+def test_relative_paths_are_found_by_workers_that_started_elsewhere(tmp_path, monkeypatch):
+    """Workers are reused, with the folder they started in."""
+    for place in ("first", "second"):
+        folder = tmp_path / place / "photos"
+        folder.mkdir(parents=True)
+        for k in range(6):
+            Image.fromarray(np.full((40, 50, 3), 40 * k, dtype=np.uint8)).save(folder / f"{place}{k}.png")
+        monkeypatch.chdir(tmp_path / place)
+        assert bags_from_images("photos", n_jobs=2).n_bags == 6

@@ -76,3 +76,37 @@ def test_low_rank_comes_close_and_closer():
         errors.append(np.abs(model.decision_function(bags) - exact).max())
     assert errors[1] < errors[0] / 3
     assert errors[2] < 1e-9
+
+
+def test_a_path_of_alphas_gives_what_single_fits_give():
+    bags = random_bags(30, seed=6)
+    alphas = [1e-3, 1e-1, 1e-2]
+    model = CfMGML(NodeSum(), max_iter=3000, tol=1e-7)
+    path = model.fit_path(bags, alphas)
+    assert not hasattr(model, "scorer_")
+    for alpha, found in zip(alphas, path, strict=True):
+        single = CfMGML(NodeSum(), alpha=alpha, max_iter=3000, tol=1e-7).fit(bags)
+        assert found.alpha == alpha
+        assert found.objective_[-1] == pytest.approx(single.objective_[-1], rel=1e-4)
+        np.testing.assert_allclose(found.decision_function(bags), single.decision_function(bags), atol=2e-2)
+
+
+def test_a_path_takes_fewer_steps_than_single_fits():
+    bags = random_bags(40, seed=2)
+    alphas = [1e-2, 5e-3, 2e-3, 1e-3]
+    path = CfMGML(NodeSum(), tol=1e-5, max_iter=1000).fit_path(bags, alphas)
+    single = [CfMGML(NodeSum(), alpha=alpha, tol=1e-5, max_iter=1000).fit(bags) for alpha in alphas]
+    assert sum(model.n_iter_ for model in path) < 0.9 * sum(model.n_iter_ for model in single)
+
+
+def test_a_path_needs_an_alpha():
+    with pytest.raises(ValueError, match="at least one alpha"):
+        CfMGML().fit_path(random_bags(5), [])
+
+
+def test_products_in_single_precision_change_little():
+    """With the default tolerance rows are multiplied in float32; twice as tight, in float64, the model is the same."""
+    bags = random_bags(30, seed=6)
+    quick = CfMGML(NodeSum(), alpha=1e-2, tol=1e-4, max_iter=2000).fit(bags).decision_function(bags)
+    exact = CfMGML(NodeSum(), alpha=1e-2, tol=0.99e-4, max_iter=2000).fit(bags).decision_function(bags)
+    np.testing.assert_allclose(quick, exact, atol=2e-2)

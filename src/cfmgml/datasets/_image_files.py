@@ -3,6 +3,7 @@
 Whatever is wrong with one picture is an `ImageError`, so that a builder can skip that picture and keep the rest.
 """
 
+import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ def image_files(folder: str | Path) -> list[Path]:
 
 
 def read_image(source: Any, max_side: int | None = None) -> Picture:
-    """A picture from a file or an array, as uint8 RGB, its longest side at most ``max_side``.
+    """A picture from a file, its bytes or an array, as uint8 RGB, its longest side at most ``max_side``.
 
     Grey becomes RGB, transparent pixels are laid on white, 16-bit values keep their high byte, floats are taken as
     0 to 1, a photo is turned as its EXIF data says, and an animation gives its first frame.
@@ -70,7 +71,9 @@ def read_image(source: Any, max_side: int | None = None) -> Picture:
     (4, 6, 3)
     """
     if isinstance(source, str | Path):
-        pixels, original = _decode(Path(source), max_side)
+        pixels, original = _decode(Path(source), max_side, str(source))
+    elif isinstance(source, bytes):
+        pixels, original = _decode(io.BytesIO(source), max_side, "the image")
     else:
         pixels = _rgb(np.asarray(source))
         original = pixels.shape[:2]
@@ -118,7 +121,7 @@ def read_mask(source: Any) -> IntArray:
 
 
 @contextmanager
-def _naming(path: Path, noun: str) -> Iterator[None]:
+def _naming(path: Path | str, noun: str) -> Iterator[None]:
     """Whatever a decoder raises (Pillow: OSError, SyntaxError, struct.error, ...) becomes an `ImageError`."""
     try:
         with warnings.catch_warnings():
@@ -132,11 +135,11 @@ def _naming(path: Path, noun: str) -> Iterator[None]:
         raise ImageError(f"{path} cannot be read as {noun} ({error}).") from error
 
 
-def _decode(path: Path, max_side: int | None) -> tuple[ByteArray, tuple[int, ...]]:
+def _decode(source: Path | io.BytesIO, max_side: int | None, name: str) -> tuple[ByteArray, tuple[int, ...]]:
     image_module = import_pillow()
     from PIL import ImageOps
 
-    with _naming(path, "an image"), image_module.open(path) as image:
+    with _naming(name, "an image"), image_module.open(source) as image:
         turned = image.getexif().get(0x0112, 1) in (5, 6, 7, 8)
         original = image.size if turned else image.size[::-1]
         if max_side is not None:

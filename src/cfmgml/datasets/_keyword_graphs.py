@@ -9,10 +9,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from cfmgml._segments import offsets
+from cfmgml._typing import IntArray
 from cfmgml.datasets._cooccurrence import Pair, Vocabulary, pairs_within
-from cfmgml.datasets._keywords import STOP_WORDS, Reading, read_text
+from cfmgml.datasets._keywords import STOP_WORDS, Reading, Word, read_text, words
 from cfmgml.graphs import GraphBatch, label_codes
 
+RECIPE_VERSION = 2  # of what makes graphs of texts; part of every cache key
 NO_KEYWORD = "(no keyword)"  # no word of a text has brackets or a space in it
 
 
@@ -106,3 +108,15 @@ def batch_of(graphs: Sequence[KeywordGraph]) -> GraphBatch:
         edge_weights=np.array(weights),
         node_names=np.array(names),
     )
+
+
+def find_nodes(text: str, node_labels: IntArray, stem: bool) -> list[tuple[Word, int]]:
+    """The words of a text that are nodes of its graph, each with its node's position among ``node_labels``.
+
+    >>> [(word.surface, node) for word, node in find_nodes("Gene, genes.", label_codes(["cell", "gene"]), stem=True)]
+    [('Gene', 1), ('genes', 1)]
+    """
+    found = words(text, stem)
+    codes = label_codes([word.key for word in found]).tolist() if found else []
+    node_of = {code: node for node, code in enumerate(node_labels.tolist())}
+    return [(word, node_of[code]) for word, code in zip(found, codes, strict=True) if code in node_of]

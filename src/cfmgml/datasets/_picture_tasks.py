@@ -23,6 +23,15 @@ class Task:
         """Picture and mask, None for what is no file."""
         return [Path(part) if isinstance(part, str | Path) else None for part in (self.image, self.segments)]
 
+    @property
+    def from_anywhere(self) -> "Task":
+        """The same with whole paths: a worker process may have started in another folder."""
+        image, segments = (
+            given if file is None else file.absolute()
+            for given, file in zip((self.image, self.segments), self.files, strict=True)
+        )
+        return Task(self.name, image, segments)
+
 
 def list_tasks(images: Any, segments: Any, names: Sequence[str] | None) -> list[Task]:
     """Pictures with their names and masks, from folders or lists; refuses what does not go together."""

@@ -13,13 +13,12 @@ from cfmgml._segments import offsets
 from cfmgml._typing import BoolArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._cache import content_digest
-from cfmgml.datasets._keyword_graphs import Recipe
+from cfmgml.datasets._keyword_graphs import RECIPE_VERSION, Recipe
 from cfmgml.datasets._overlap import overlap_summary
 from cfmgml.datasets._text_graphs import Running
 from cfmgml.datasets.texts import bags_from_texts
 
 Record = dict[str, Any]
-RECIPE_VERSION = 2  # of what makes graphs of texts; part of every cache key
 
 
 def read_records(path: Path) -> list[Record]:

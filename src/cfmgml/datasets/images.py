@@ -27,7 +27,15 @@ from cfmgml._segments import offsets
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import ImageError
 from cfmgml.datasets._node_features import Features, columns
-from cfmgml.datasets._picture_graphs import MAX_NODES, MAX_NODES_WHOLE, Nodes, PictureGraphs, Recipe, picture_graphs
+from cfmgml.datasets._picture_graphs import (
+    MAX_NODES,
+    MAX_NODES_WHOLE,
+    RECIPE_VERSION,
+    Nodes,
+    PictureGraphs,
+    Recipe,
+    picture_graphs,
+)
 from cfmgml.datasets._picture_labels import PictureLabels, RegionLabels, check_labels
 from cfmgml.datasets._picture_tasks import Task, list_tasks
 from cfmgml.datasets._source_files import common_folder, source_info
@@ -166,7 +174,7 @@ def _build_all(
         for task in tasks:
             if skipped and on_error == "raise":
                 return
-            yield delayed(_build_one)(task, recipe)
+            yield delayed(_build_one)(task.from_anywhere, recipe)
 
     workers = 1 if len(tasks) <= FEW else -1 if n_jobs is None else n_jobs
     results = Parallel(n_jobs=workers, return_as="generator")(todo())
@@ -238,6 +246,7 @@ def _about(tasks: list[Task], recipe: Recipe) -> dict[str, Any]:
         "builder": "images",
         "description": DESCRIPTION,
         "parameters": recipe.to_json(),
+        "recipe_version": RECIPE_VERSION,
         **({} if recipe.nodes == "labels" else _about_attributes(recipe.features)),
         **source_info(files, folder),
     }

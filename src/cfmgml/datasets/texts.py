@@ -27,7 +27,7 @@ import numpy as np
 from cfmgml._segments import offsets, segment_max
 from cfmgml._typing import ArrayLike
 from cfmgml.bags import BagDataset, check_label_matrix
-from cfmgml.datasets._keyword_graphs import NO_KEYWORD, KeywordGraph, Recipe, batch_of, join_graphs
+from cfmgml.datasets._keyword_graphs import NO_KEYWORD, RECIPE_VERSION, KeywordGraph, Recipe, batch_of, join_graphs
 from cfmgml.datasets._sentences import split_sentences
 from cfmgml.datasets._text_graphs import Running, text_graphs
 
@@ -114,6 +114,7 @@ def bags_from_texts(
     info = {
         "builder": "texts",
         "parameters": {"single_graph": single_graph, **recipe.parameters},
+        "recipe_version": RECIPE_VERSION,
         "n_without_keywords": sum(not graphs[text].names for bag in bags for text in bag),
         "vocabulary": known.to_json(),
     }

@@ -5,6 +5,7 @@ from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.function import FunctionKernel, as_kernel
 from cfmgml.kernels.grakel import GrakelKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
+from cfmgml.kernels.hashed import HashedWL
 from cfmgml.kernels.node_sum import NodeSum
 from cfmgml.kernels.precomputed import Precomputed
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
@@ -13,6 +14,7 @@ __all__ = [
     "FunctionKernel",
     "GrakelKernel",
     "GraphHopper",
+    "HashedWL",
     "Kernel",
     "NodeSum",
     "Precomputed",

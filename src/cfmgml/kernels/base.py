@@ -47,9 +47,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def resolve(self, graphs: GraphBatch) -> Self:
         """A copy with everything settled that depends on data."""
-        self.check_graphs(graphs)
-        if not graphs.n_graphs:
-            raise ValueError(f"{type(self).__name__} needs at least one graph.")
+        self.check_some_graphs(graphs)
         kernel: Self = clone(self)
         kernel._settle(graphs)
         kernel.resolved_ = True
@@ -59,6 +57,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     def is_resolved(self) -> bool:
         return bool(getattr(self, "resolved_", False))
 
+    @property
+    def tiles_depend_on_data(self) -> bool:
+        """Whether tiles need the kernel resolved; else `gram_matrix` spares the work."""
+        return True
+
     def _settle(self, graphs: GraphBatch) -> None:
         """Set what depends on data, in attributes that end in ``_``."""
 
@@ -66,6 +69,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """Raise if the graphs lack what this kernel compares."""
         if not isinstance(graphs, GraphBatch):
             raise TypeError(f"{type(self).__name__} compares the graphs of a GraphBatch, got {type(graphs).__name__}.")
+
+    def check_some_graphs(self, graphs: GraphBatch) -> None:
+        self.check_graphs(graphs)
+        if not graphs.n_graphs:
+            raise ValueError(f"{type(self).__name__} needs at least one graph.")
 
     # -- tiles -------------------------------------------------------------------------------
 
@@ -176,7 +184,7 @@ def feature_tile(left: FeatureOperand, right: FeatureOperand) -> FloatArray:
 class FeatureKernel(Kernel):
     """A kernel that works through its explicit features."""
 
-    tile_size = 4096
+    tile_size = 1024
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         assert isinstance(left, FeatureOperand)

@@ -1,8 +1,10 @@
 """Sums and products of kernels."""
 
+import operator
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -78,14 +80,23 @@ class CompositeKernel(Kernel):
     def _norms(self, parts_there: BoolArray) -> FloatArray:
         """K(g, g) from whether each part's is above 0, (n_parts, n_graphs)."""
 
-    def _scaled_tiles(self, left: Operand, right: Operand) -> list[FloatArray]:
+    @property
+    def parts(self) -> list[Kernel]:
+        """The kernels it is made of, resolved if it is."""
+        return getattr(self, "kernels_", None) or [as_kernel(part) for part in self.kernels]
+
+    @abstractmethod
+    def combine(self, tiles: Sequence[Any]) -> Any:
+        """The values of the whole from those of its parts, arrays of one shape."""
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
         assert isinstance(left, PartsOperand)
         assert isinstance(right, PartsOperand)
-        parts = getattr(self, "kernels_", None) or [as_kernel(part) for part in self.kernels]
-        return [
+        tiles = [
             part.tile(left.parts[k], right.parts[k]) * left.scales[k][:, None] * right.scales[k]
-            for k, part in enumerate(parts)
+            for k, part in enumerate(self.parts)
         ]
+        return np.asarray(self.combine(tiles))
 
 
 class SumKernel(CompositeKernel):
@@ -125,10 +136,8 @@ class SumKernel(CompositeKernel):
             )
         return weights
 
-    def tile(self, left: Operand, right: Operand) -> FloatArray:
-        return sum(
-            (w * tile for w, tile in zip(self._weights(), self._scaled_tiles(left, right), strict=True)), np.zeros(())
-        )
+    def combine(self, tiles: Sequence[Any]) -> Any:
+        return sum(float(weight) * tile for weight, tile in zip(self._weights(), tiles, strict=True))
 
     def _norms(self, parts_there: BoolArray) -> FloatArray:
         return np.asarray(self._weights() @ parts_there)
@@ -186,9 +195,8 @@ class ProductKernel(CompositeKernel):
            [0.5, 1. ]])
     """
 
-    def tile(self, left: Operand, right: Operand) -> FloatArray:
-        product: FloatArray = np.multiply.reduce(self._scaled_tiles(left, right))
-        return product
+    def combine(self, tiles: Sequence[Any]) -> Any:
+        return reduce(operator.mul, tiles)
 
     def _norms(self, parts_there: BoolArray) -> FloatArray:
         return np.asarray(parts_there.all(axis=0), dtype=np.float64)

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
+from cfmgml.kernels.hashed import HashedWL
 from cfmgml.kernels.node_sum import NodeSum
 from cfmgml.kernels.precomputed import Precomputed
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 
-SAVED = {k.__name__: k for k in (GraphHopper, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)}
+SAVED = {
+    k.__name__: k for k in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
+}
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -56,6 +59,8 @@ def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
     try:
         made = SAVED[state["class"]](**{key: _take(value, arrays) for key, value in state["params"].items()})
         for key, value in state["settled"].items():
+            if not key.endswith("_") or key.startswith("_"):
+                raise TypeError(f"settled attribute {key!r}")  # no method may be put out of the way
             setattr(made, key, _take(value, arrays))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the file's kernel cannot be read ({error!r}).") from error

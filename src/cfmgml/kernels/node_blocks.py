@@ -1,63 +1,131 @@
-"""phi(G) = sum over v of M(v) (x) x_v: the explicit map of a kernel that sums over pairs of nodes, block by block.
+"""phi(G) = sum over v of M(v) (x) x_v: the explicit map of a kernel that sums over pairs of nodes.
 
-Block j holds the sums weighted by column j of M, for the graphs wide enough to have that column.
+For each column of M that a graph has there is one row of sums: `SummedNodes` holds them graph after graph, so a graph
+with wide weights has many rows of its own and makes no other graph's longer.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from cfmgml._segments import lengths, offsets, segment_ids, take_segments
+from cfmgml._compiled import compiled
+from cfmgml._segments import lengths, offsets, segment_ids, segment_sum, take_segments
 from cfmgml._typing import FloatArray, IntArray
-from cfmgml.kernels.base import Rows, row_norms
+from cfmgml.kernels.base import Operand, Rows, row_norms
 from cfmgml.kernels.path_counts import NodeWeights
 
 
-def feature_blocks(vectors: Rows, weights: NodeWeights) -> Iterator[tuple[IntArray, Rows]]:
-    """For each column of weights: the graphs that have it, and the weighted sums of their nodes' vectors."""
-    for column in range(int(weights.widths.max(initial=1))):
-        graphs = np.flatnonzero(weights.widths > column)
-        nodes, node_ptr = take_segments(weights.node_ptr, graphs)
-        values = _weight_column(weights, graphs, column)
-        rows = segment_ids(node_ptr)
-        adder = sparse.csr_array((values, (rows, np.arange(len(nodes)))), shape=(len(graphs), len(nodes)))
-        yield graphs, adder @ vectors[nodes]
+@dataclass(frozen=True)
+class SummedNodes:
+    """Row ``row_ptr[g] + j``: the sum of graph g's node vectors, weighted by column j of its weights."""
 
+    rows: Rows  # (sum of widths, n_vector)
+    row_ptr: IntArray  # (n_graphs + 1,)
 
-def _weight_column(weights: NodeWeights, graphs: IntArray, column: int) -> FloatArray:
-    sizes = lengths(weights.node_ptr)[graphs]
-    first = offsets(sizes)
-    within = np.arange(first[-1]) - np.repeat(first[:-1], sizes)
-    return weights.values[
-        np.repeat(weights.graph_ptr[graphs] + column, sizes) + within * np.repeat(weights.widths[graphs], sizes)
-    ]
+    @property
+    def columns(self) -> IntArray:
+        """The column of weights that each row belongs to."""
+        return np.arange(self.row_ptr[-1]) - np.repeat(self.row_ptr[:-1], lengths(self.row_ptr))
 
+    def norms(self) -> FloatArray:
+        """|phi(G)|^2 over all columns, (n_graphs,)."""
+        return segment_sum(row_norms(self.rows), self.row_ptr)
 
-def join_blocks(vectors: Rows, weights: NodeWeights, width: int) -> Rows:
-    """phi(G), of shape (n_graphs, width * n_vector): dense if most of it is filled, else sparse."""
-    n_graphs, n_vector = len(weights.widths), vectors.shape[1]
-    filled = np.minimum(weights.widths, width).sum() / max(n_graphs * width, 1)
-    blocks = (found for _, found in zip(range(width), feature_blocks(vectors, weights), strict=False))
-    if not sparse.issparse(vectors) and filled > 0.5:
-        out = np.zeros((n_graphs, width, n_vector))
-        for column, (graphs, block) in enumerate(blocks):
-            out[graphs, column] = block
+    def joined(self, width: int) -> Rows:
+        """phi(G) of the first ``width`` columns, (n_graphs, width * n_vector): dense if most of it is filled."""
+        filled = np.minimum(lengths(self.row_ptr), width).sum() / max(len(self.row_ptr[1:]) * width, 1)
+        if not sparse.issparse(self.rows) and filled > 0.5:
+            return self.dense(width)
+        return self._sparse(width)
+
+    def dense(self, width: int) -> FloatArray:
+        """The same for rows that are dense, filled with 0 where a graph has fewer columns."""
+        n_graphs, n_vector = len(self.row_ptr) - 1, self.rows.shape[1]
+        if (lengths(self.row_ptr) == width).all():
+            return np.asarray(self.rows).reshape(n_graphs, -1)
+        out = np.zeros((n_graphs, width, n_vector), dtype=self.rows.dtype)
+        columns = self.columns
+        kept = columns < width
+        out[segment_ids(self.row_ptr)[kept], columns[kept]] = self.rows[kept]
         return out.reshape(n_graphs, -1)
-    pieces = []
-    for graphs, block in blocks:
-        place = sparse.csr_array(
-            (np.ones(len(graphs)), (graphs, np.arange(len(graphs)))), shape=(n_graphs, len(graphs))
-        )
-        pieces.append(place @ sparse.csr_array(block))
-    missing = width - len(pieces)
-    pieces += [sparse.csr_array((n_graphs, n_vector))] * missing
-    return sparse.csr_array(sparse.hstack(pieces, format="csr"))
+
+    def _sparse(self, width: int) -> sparse.csr_array:
+        kept = self.columns < width
+        n_vector = self.rows.shape[1]
+        rows = sparse.csr_array(self.rows[np.flatnonzero(kept)])
+        indices = rows.indices + np.repeat(self.columns[kept] * n_vector, np.diff(rows.indptr))
+        row_ptr = rows.indptr[offsets(np.minimum(lengths(self.row_ptr), width))]
+        return sparse.csr_array((rows.data, indices, row_ptr), shape=(len(row_ptr) - 1, width * n_vector))
 
 
-def block_norms(vectors: Rows, weights: NodeWeights) -> FloatArray:
-    """|phi(G)|^2 over all blocks, (n_graphs,)."""
-    out = np.zeros(len(weights.widths))
-    for graphs, block in feature_blocks(vectors, weights):
-        out[graphs] += row_norms(block)
-    return out
+def sum_nodes(vectors: Rows, weights: NodeWeights) -> SummedNodes:
+    """Weighted sums of the nodes' vectors (n_nodes, n_vector), for every column of every graph's weights."""
+    row_ptr = offsets(weights.widths)
+    if sparse.issparse(vectors):
+        return SummedNodes(_adder(weights, row_ptr) @ vectors, row_ptr)
+    rows = np.zeros((int(row_ptr[-1]), vectors.shape[1]))
+    _add_nodes(vectors, weights.node_ptr, weights.widths, weights.values, rows)
+    return SummedNodes(rows, row_ptr)
+
+
+def _adder(weights: NodeWeights, row_ptr: IntArray) -> sparse.csr_array:
+    """The matrix (n_rows, n_nodes) that sums nodes."""
+    node_graph = segment_ids(weights.node_ptr)
+    widths = weights.widths[node_graph]
+    nodes = np.repeat(np.arange(len(node_graph)), widths)
+    rows = np.arange(len(nodes)) - np.repeat(offsets(widths)[:-1] - row_ptr[node_graph], widths)
+    there = weights.values != 0
+    entries = weights.values[there], (rows[there], nodes[there])
+    return sparse.csr_array(entries, shape=(int(row_ptr[-1]), len(node_graph)))
+
+
+@compiled
+def _add_nodes(vectors, node_ptr, widths, values, rows):  # type: ignore[no-untyped-def]
+    read, first = 0, 0
+    for graph in range(len(widths)):
+        for node in range(node_ptr[graph], node_ptr[graph + 1]):
+            for column in range(widths[graph]):
+                weight = values[read + column]
+                if weight != 0.0:
+                    for k in range(vectors.shape[1]):
+                        rows[first + column, k] += weight * vectors[node, k]
+            read += widths[graph]
+        first += widths[graph]
+
+
+@dataclass(frozen=True)
+class SummedOperand(Operand):
+    """Dense sums of node vectors, each graph with as many rows as its weights have columns."""
+
+    summed: SummedNodes  # of all graphs: nothing is copied before a tile needs it
+    graphs: IntArray  # those of them that this operand is about
+    norms: FloatArray  # type: ignore[assignment,unused-ignore]
+
+    @property
+    def sizes(self) -> IntArray:  # type: ignore[override]
+        return lengths(self.summed.row_ptr)[self.graphs]
+
+    @property
+    def order(self) -> IntArray | None:
+        return None if (self.sizes == self.sizes[:1]).all() else np.argsort(self.sizes, kind="stable")
+
+    def take(self, graphs: IntArray) -> "SummedOperand":
+        return SummedOperand(self.summed, self.graphs[graphs], self.norms[graphs])
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """phi(G) of these graphs, as wide as the widest of them."""
+        rows, row_ptr = take_segments(self.summed.row_ptr, self.graphs)
+        width = int(lengths(row_ptr).max(initial=1))
+        out = np.zeros((len(self.graphs), width, self.summed.rows.shape[1]), dtype=self.summed.rows.dtype)
+        columns = np.arange(len(rows)) - np.repeat(row_ptr[:-1], lengths(row_ptr))
+        out[segment_ids(row_ptr), columns] = self.summed.rows[rows]
+        return out.reshape(len(self.graphs), -1)
+
+
+def summed_tile(left: SummedOperand, right: SummedOperand) -> FloatArray:
+    """Kernel values (n_left, n_right): columns that one side lacks add nothing."""
+    width = min(left.table.shape[1], right.table.shape[1])
+    return np.asarray(left.table[:, :width] @ right.table[:, :width].T)

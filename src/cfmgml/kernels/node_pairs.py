@@ -7,45 +7,21 @@ nodes.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._compiled import compiled
 from cfmgml._numbers import check_number
-from cfmgml._segments import lengths, segment_sum, take_segments
+from cfmgml._segments import lengths
 from cfmgml._typing import FloatArray, IntArray
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import node_maps
-from cfmgml.kernels.base import FeatureOperand, Kernel, Operand, Rows, feature_tile
-from cfmgml.kernels.node_blocks import block_norms, join_blocks
+from cfmgml.kernels.base import Kernel, Operand, Rows
+from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
+from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
+from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile
 from cfmgml.kernels.path_counts import NodeWeights
-
-CANCELLATION_LIMIT = 30.0  # above it, float32 distances lose too many digits to |x|^2 + |y|^2 - 2<x, y>
-
-
-@dataclass(frozen=True)
-class NodeOperand(Operand):
-    """Nodes and their weights. ``left @ right.T`` of two operands is the exponent -gamma |x - y|^2."""
-
-    weights: NodeWeights
-    left: FloatArray
-    right: FloatArray
-
-    @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
-        return lengths(self.weights.node_ptr)
-
-    @property
-    def order(self) -> IntArray | None:
-        widths = self.weights.widths
-        return None if (widths == widths[:1]).all() else np.argsort(widths, kind="stable")
-
-    def take(self, graphs: IntArray) -> "NodeOperand":
-        nodes, _ = take_segments(self.weights.node_ptr, graphs)
-        return NodeOperand(self.weights.take(graphs), self.left[nodes], self.right[nodes])
 
 
 class NodePairKernel(Kernel):
@@ -110,10 +86,15 @@ class NodePairKernel(Kernel):
                 f"this kernel was resolved on graphs with {expected} attributes, these have {graphs.n_attributes}."
             )
 
+    @property
+    def tiles_depend_on_data(self) -> bool:
+        return self.node_kernel == "rbf"
+
     # -- what depends on data ----------------------------------------------------------------
 
     def _settle(self, graphs: GraphBatch) -> None:
-        self.width_ = int(self.node_weights(graphs).widths.max(initial=1))
+        if self.is_explicit:
+            self.width_ = int(self.node_weights(graphs).widths.max(initial=1))
         if self.node_kernel == "delta":
             assert graphs.node_labels is not None
             self.vocabulary_ = np.unique(graphs.node_labels)
@@ -149,32 +130,27 @@ class NodePairKernel(Kernel):
     def operands(
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
     ) -> tuple[Operand, Operand]:
-        kernel = self._resolved(a)
+        kernel = self._resolved(a) if self.tiles_depend_on_data else self
         if kernel.is_explicit:
-            return kernel._feature_operands(a, b, dtype)
-        left = kernel._node_operand(a, dtype)
-        return (left, left) if b is None else (left, kernel._node_operand(b, dtype))
+            return kernel._feature_operands([a] if b is None else [a, b], dtype)
+        done = kernel._node_operands([a] if b is None else [a, b], dtype)
+        return done[0], done[-1]
 
-    def _node_operand(self, graphs: GraphBatch, dtype: DTypeLike) -> NodeOperand:
-        self.check_graphs(graphs)
-        weights = self.node_weights(graphs)
-        weights = NodeWeights(weights.node_ptr, weights.widths, weights.values.astype(dtype, copy=False))
-        assert graphs.node_attributes is not None
-        nodes = (graphs.node_attributes - self.centre_) * np.sqrt(2 * self.gamma_)
-        squares = np.einsum("ij,ij->i", nodes, nodes)[:, None] / 2
-        if squares.max(initial=0) > CANCELLATION_LIMIT:
-            dtype = np.float64
-        ones = np.ones_like(squares)
-        left = np.hstack([nodes, -squares, ones]).astype(dtype, copy=False)
-        right = np.hstack([nodes, ones, -squares]).astype(dtype, copy=False)
-        return NodeOperand(weights, left, right)
+    def _node_operands(self, sides: list[GraphBatch], dtype: DTypeLike) -> list[NodeOperand]:
+        for side in sides:
+            self.check_graphs(side)
+        attributes: list[FloatArray] = [side.node_attributes for side in sides]  # type: ignore[misc]
+        weights = [self.node_weights(side) for side in sides]
+        return node_operands(attributes, weights, self.centre_, self.gamma_, dtype)
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
-        if isinstance(left, FeatureOperand) and isinstance(right, FeatureOperand):
-            return feature_tile(left, right)
+        if isinstance(left, SummedOperand) and isinstance(right, SummedOperand):
+            return summed_tile(left, right)
+        if isinstance(left, MixedOperand) and isinstance(right, MixedOperand):
+            return mixed_tile(left, right)
         assert isinstance(left, NodeOperand)
         assert isinstance(right, NodeOperand)
-        return segment_sum(_node_tile(left, right), left.weights.node_ptr)
+        return node_tile(left, right)
 
     # -- explicit features -------------------------------------------------------------------
 
@@ -188,44 +164,59 @@ class NodePairKernel(Kernel):
 
     def _map(self, nodes: FloatArray) -> FloatArray:
         """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does."""
+        return self._finish(self._raw_map(nodes))
+
+    def _raw_map(self, nodes: FloatArray) -> FloatArray:
         if self.approximation == "fourier":
             return node_maps.fourier_map(nodes, self.frequencies_)
-        return node_maps.rbf(nodes, self.landmarks_, self.gamma_) @ self.basis_
+        return node_maps.rbf(nodes, self.landmarks_, self.gamma_)
+
+    def _finish(self, rows: Rows) -> Rows:
+        """The part of the map that is linear: there are fewer sums of nodes than nodes, so it comes after summing."""
+        return rows @ self.basis_ if self.node_kernel == "rbf" and self.approximation == "nystrom" else rows
 
     def _node_vectors(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> Rows:
+        """Vectors of nodes; `_finish` makes them the map."""
         if self.node_kernel == "delta":
             assert graphs.node_labels is not None
             return node_maps.one_hot(graphs.node_labels, self.vocabulary_ if vocabulary is None else vocabulary)
         assert graphs.node_attributes is not None
-        nodes = graphs.node_attributes.astype(np.float64, copy=False)
-        return nodes if self.node_kernel == "linear" else self._map(nodes - self.centre_)
+        nodes = graphs.node_attributes
+        return nodes if self.node_kernel == "linear" else self._raw_map(nodes - self.centre_)
 
-    def _feature_operands(
-        self, a: GraphBatch, b: GraphBatch | None, dtype: DTypeLike
-    ) -> tuple[FeatureOperand, FeatureOperand]:
-        sides = [a] if b is None else [a, b]
+    def _summed(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> SummedNodes:
+        summed = sum_nodes(self._node_vectors(graphs, vocabulary), self.node_weights(graphs))
+        return SummedNodes(self._finish(summed.rows), summed.row_ptr)
+
+    def _feature_operands(self, sides: list[GraphBatch], dtype: DTypeLike) -> tuple[Operand, Operand]:
+        for side in sides:
+            self.check_graphs(side)
         vocabulary = None
         if self.node_kernel == "delta":
             vocabulary = np.unique(np.concatenate([side.node_labels for side in sides]))
-        for side in sides:
-            self.check_graphs(side)
-        weights = [self.node_weights(side) for side in sides]
-        width = min(int(w.widths.max(initial=1)) for w in weights)
-        done = []
-        for side, rows in zip(sides, weights, strict=True):
-            vectors = self._node_vectors(side, vocabulary)
-            done.append(FeatureOperand(join_blocks(vectors, rows, width).astype(dtype), block_norms(vectors, rows)))
+        elif sides[0].n_attributes != sides[-1].n_attributes:
+            raise ValueError(
+                f"graphs to compare must have equally many attributes, got {[side.n_attributes for side in sides]}."
+            )
+        summed = [self._summed(side, vocabulary) for side in sides]
+        if self.node_kernel == "delta":
+            width = max(int(lengths(side.row_ptr).max(initial=1)) for side in summed)
+            return mixed_operands([side.joined(width) for side in summed], dtype)
+        done = [
+            SummedOperand(SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr), np.arange(side.n_graphs), s.norms())
+            for s, side in zip(summed, sides, strict=True)
+        ]
         return done[0], done[-1]
 
     def features(self, graphs: GraphBatch) -> Rows:
         if not self.is_explicit:
             return super().features(graphs)
         kernel = self._resolved(graphs)
-        return join_blocks(kernel._node_vectors(graphs), kernel.node_weights(graphs), kernel.width_)
+        return kernel._summed(graphs).joined(kernel.width_)
 
     def node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
         kernel = self._resolved(graphs)
-        vectors = kernel._node_vectors(graphs)
+        vectors = kernel._finish(kernel._node_vectors(graphs))
         parts = weights.reshape(kernel.width_, vectors.shape[1], -1)
         table = kernel.node_weights(graphs).dense(kernel.width_)
         out = np.zeros((graphs.n_nodes, parts.shape[2]))
@@ -241,41 +232,4 @@ class NodePairKernel(Kernel):
                 kernel.vocabulary_ = np.union1d(kernel.vocabulary_, b.node_labels)  # type: ignore[arg-type]
             rows = kernel.features(b)
             return kernel.node_scores(a, (rows.toarray() if sparse.issparse(rows) else rows).T)
-        left, right = kernel._node_operand(a, np.float64), kernel._node_operand(b, np.float64)
-        return _node_tile(left, right)
-
-
-def _node_tile(left: NodeOperand, right: NodeOperand) -> FloatArray:
-    """What each node on the left adds to each graph on the right, (n_nodes, n_graphs)."""
-    similarity = left.left @ right.right.T
-    np.minimum(similarity, 0, out=similarity)
-    np.exp(similarity, out=similarity)
-    out = np.empty((len(similarity), len(right.sizes)))
-    width = min(int(left.weights.widths.max()), int(right.weights.widths.max()))
-    if width == 1:
-        first = right.weights.dense(1)[:, 0]
-        _sum_columns(similarity, first, right.weights.node_ptr, out)
-        return out * left.weights.dense(1)
-    together = left.weights.dense(width) @ right.weights.dense(width).T
-    _sum_weighted_columns(similarity, together, right.weights.node_ptr, out)
-    return out
-
-
-@compiled
-def _sum_columns(values, weights, ptr, out):  # type: ignore[no-untyped-def]
-    for row in range(values.shape[0]):
-        for segment in range(len(ptr) - 1):
-            total = 0.0
-            for column in range(ptr[segment], ptr[segment + 1]):
-                total += values[row, column] * weights[column]
-            out[row, segment] = total
-
-
-@compiled
-def _sum_weighted_columns(values, weights, ptr, out):  # type: ignore[no-untyped-def]
-    for row in range(values.shape[0]):
-        for segment in range(len(ptr) - 1):
-            total = 0.0
-            for column in range(ptr[segment], ptr[segment + 1]):
-                total += values[row, column] * weights[row, column]
-            out[row, segment] = total
+        return node_parts(*kernel._node_operands([a, b], np.float64))

@@ -8,6 +8,7 @@ a < L / 2: then a plain dot product of two stored rows equals the one of the ful
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from cfmgml._compiled import compiled
 from cfmgml._memory import physical_gib
@@ -35,6 +36,9 @@ class NodeWeights:
     def take(self, graphs: IntArray) -> "NodeWeights":
         rows, _ = take_segments(self.graph_ptr, graphs)
         return NodeWeights(offsets(lengths(self.node_ptr)[graphs]), self.widths[graphs], self.values[rows])
+
+    def astype(self, dtype: DTypeLike) -> "NodeWeights":
+        return NodeWeights(self.node_ptr, self.widths, self.values.astype(dtype, copy=False))
 
     def dense(self, width: int) -> FloatArray:
         """The first ``width`` columns, (n_nodes, width), filled with 0 where a graph has fewer."""

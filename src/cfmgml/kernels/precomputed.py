@@ -1,11 +1,15 @@
 """A Gram matrix computed elsewhere."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from cfmgml._typing import FloatArray
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
+
+STRIPE = 2048  # rows that are checked at a time
 
 
 class Precomputed(BatchKernel):
@@ -16,7 +20,8 @@ class Precomputed(BatchKernel):
     Parameters
     ----------
     K
-        Symmetric matrix of shape (n, n) over all graphs that will be asked for.
+        Symmetric matrix of shape (n, n) over all graphs that will be asked for: an array, or a zarr array on disk
+        (`gram_to_zarr`), of which only what is asked for is read.
 
     Examples
     --------
@@ -43,11 +48,19 @@ class Precomputed(BatchKernel):
             raise ValueError(f"graph_ids must be rows of K, 0 to {shape[0] - 1}, got {ids.min()} to {ids.max()}.")
 
     def _settle(self, graphs: GraphBatch) -> None:
-        K = np.asarray(self.K)
-        if not np.isfinite(K).all():
+        largest = max((np.abs(rows).max(initial=0) for rows, _ in self._stripes()), default=0.0)
+        if not np.isfinite(largest):
             raise ValueError("K must be finite.")
-        if not np.allclose(K, K.T, rtol=1e-4, atol=1e-6 * np.abs(K).max(initial=0)):
+        if not all(np.allclose(rows, across.T, rtol=1e-4, atol=1e-6 * largest) for rows, across in self._stripes()):
             raise ValueError("K must be symmetric.")
 
+    def _stripes(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """The matrix by runs of rows, and the same runs of columns: what is on disk may not fit in memory."""
+        K = self.K if hasattr(self.K, "oindex") else np.asarray(self.K)
+        for start in range(0, K.shape[0], STRIPE):
+            yield np.asarray(K[start : start + STRIPE]), np.asarray(K[:, start : start + STRIPE])
+
     def _values(self, a: GraphBatch, b: GraphBatch) -> Any:
+        if hasattr(self.K, "oindex"):
+            return self.K.oindex[a.graph_ids, b.graph_ids]
         return np.asarray(self.K)[np.ix_(a.graph_ids, b.graph_ids)]

@@ -12,10 +12,12 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml._numbers import check_number
-from cfmgml._segments import segment_ids, segment_sum
+from cfmgml._segments import segment_sum
 from cfmgml._typing import FloatArray, HashArray, IntArray
 from cfmgml.graphs import GraphBatch
-from cfmgml.kernels.base import FeatureKernel, FeatureOperand, row_norms
+from cfmgml.kernels.base import FeatureKernel, Operand, row_norms
+from cfmgml.kernels.colour_counts import count_columns, number_codes, unique_codes
+from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
@@ -71,10 +73,9 @@ class WeisfeilerLehman(FeatureKernel):
             yield colour
 
     def _settle(self, graphs: GraphBatch) -> None:
-        codes = np.stack(list(self.colours(graphs)))
-        self.vocabulary_, columns = np.unique(codes, return_inverse=True)
+        self.vocabulary_, columns = unique_codes(np.stack(list(self.colours(graphs))))
         self.n_graphs_ = graphs.n_graphs
-        counts = self._count(columns.reshape(codes.shape), graphs, len(self.vocabulary_))
+        counts = count_columns(columns, graphs.node_ptr, len(self.vocabulary_))
         self.idf_ = self._idf(np.bincount(counts.indices, minlength=len(self.vocabulary_)))
 
     def _idf(self, n_having: IntArray) -> FloatArray:
@@ -82,25 +83,24 @@ class WeisfeilerLehman(FeatureKernel):
             return np.ones(len(n_having))
         return np.log((1 + self.n_graphs_) / (1 + n_having)) + 1
 
-    def _count(self, columns: IntArray, graphs: GraphBatch, width: int) -> sparse.csr_array:
-        rows = np.tile(segment_ids(graphs.node_ptr), len(columns))
-        ones = np.ones(columns.size)
-        return sparse.coo_array((ones, (rows, columns.ravel())), shape=(graphs.n_graphs, width)).tocsr()
+    @property
+    def tiles_depend_on_data(self) -> bool:
+        return self.tfidf
 
     def _known_columns(self, codes: HashArray) -> tuple[IntArray, HashArray]:
         """Columns of the vocabulary; codes outside it get the columns after it."""
-        place = np.searchsorted(self.vocabulary_, codes)
+        different, inverse = unique_codes(codes)
+        place = np.searchsorted(self.vocabulary_, different)  # sorted on both sides: a walk, not a search
         place[place == len(self.vocabulary_)] = 0
-        new = self.vocabulary_[place] != codes
-        others, inverse = np.unique(codes[new], return_inverse=True)
-        place[new] = len(self.vocabulary_) + inverse
-        return place, others
+        new = self.vocabulary_[place] != different
+        place[new] = len(self.vocabulary_) + np.arange(new.sum())
+        return place[inverse], different[new]
 
     def _all_features(self, graphs: GraphBatch) -> sparse.csr_array:
         """Weighted counts in the vocabulary's columns, then in one column for every colour outside it."""
         self.check_graphs(graphs)
         columns, others = self._known_columns(np.stack(list(self.colours(graphs))))
-        counts = self._count(columns, graphs, len(self.vocabulary_) + len(others))
+        counts = count_columns(columns, graphs.node_ptr, len(self.vocabulary_) + len(others))
         if self.tfidf:
             weights = np.concatenate([self.idf_, self._idf(np.zeros(len(others), dtype=np.int64))])
             counts.data *= weights[counts.indices]
@@ -110,15 +110,22 @@ class WeisfeilerLehman(FeatureKernel):
 
     def operands(
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
-    ) -> tuple[FeatureOperand, FeatureOperand]:
+    ) -> tuple[Operand, Operand]:
+        kernel = self.resolve(a) if self.tiles_depend_on_data and not self.is_resolved else self
         both = a if b is None else GraphBatch.concatenate([strip(a), strip(b)])
-        kernel = self if self.is_resolved else self.resolve(a)
-        rows = kernel._all_features(both)
-        norms = row_norms(rows)
-        shared = np.bincount(rows.indices, minlength=rows.shape[1]) > 1  # the rest only touch the diagonal
-        rows = rows[:, np.flatnonzero(shared)].astype(dtype)
-        left = FeatureOperand(rows[: a.n_graphs], norms[: a.n_graphs])
-        return (left, left) if b is None else (left, FeatureOperand(rows[a.n_graphs :], norms[a.n_graphs :]))
+        rows = kernel._all_features(both) if self.tfidf else kernel._plain_counts(both)
+        return mixed_operands([rows] if b is None else [rows[: a.n_graphs], rows[a.n_graphs :]], dtype)
+
+    def _plain_counts(self, graphs: GraphBatch) -> sparse.csr_array:
+        """Counts in a column for each colour of these graphs, in no order that a vocabulary would know."""
+        self.check_graphs(graphs)
+        columns, values = number_codes(np.stack(list(self.colours(graphs))))
+        return count_columns(columns, graphs.node_ptr, len(values))
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        if isinstance(left, MixedOperand) and isinstance(right, MixedOperand):
+            return mixed_tile(left, right)
+        return super().tile(left, right)
 
     @property
     def is_explicit(self) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset
-from cfmgml.datasets._keywords import words
-from cfmgml.graphs import GraphBatch, label_codes
+from cfmgml.datasets._keyword_graphs import find_nodes
+from cfmgml.graphs import GraphBatch
 from cfmgml.plots._shown import HEAT, UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
 from cfmgml.plots._text_flow import Block, Mark, draw_blocks, drawable
 
@@ -142,16 +142,12 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
 
 def _marks(shown: Shown, graph: int, text: str, strongest: float) -> list[Mark]:
     stem = bool(shown.bag.info.get("parameters", {}).get("stem", False))
-    found = words(text, stem)
     nodes = slice(*shown.bag.graphs.node_ptr[graph : graph + 2])
     assert shown.bag.graphs.node_labels is not None
     values = np.zeros(nodes.stop - nodes.start) if shown.contributions is None else shown.contributions[nodes]
-    by_code = dict(zip(shown.bag.graphs.node_labels[nodes].tolist(), values.tolist(), strict=True))
-    codes = label_codes([word.key for word in found]).tolist() if found else []
     return [
-        Mark(word.start, word.stop, _colour(by_code[code], strongest))
-        for word, code in zip(found, codes, strict=True)
-        if code in by_code
+        Mark(word.start, word.stop, _colour(float(values[node]), strongest))
+        for word, node in find_nodes(text, shown.bag.graphs.node_labels[nodes], stem)
     ]
 
 

@@ -1,14 +1,11 @@
-"""The command line: it parses, calls and shows, and computes nothing.
+"""``cfmgml demo``: handwritten digits, as a table and a page."""
 
-Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
-"""
-
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from cfmgml.cli.serve import Host, Port
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,64 +13,18 @@ if TYPE_CHECKING:
     from cfmgml.experiments.demo import DemoResult
 
 QUICK = 150, 60  # bags to train and to test
-INTERRUPTED = 130
-
-app = typer.Typer(
-    name="cfmgml",
-    help="Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it.",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; what goes wrong becomes one line on stderr and an exit status."""
-    try:
-        status = app(args=None if arguments is None else list(arguments), prog_name="cfmgml", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        status = INTERRUPTED
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        return _fail(str(error) or type(error).__name__)
-    except Exception as error:
-        # typer brings its own click or uses the installed one, by version: know its errors by what they can do.
-        if not hasattr(error, "format_message"):
-            raise
-        return _fail(f"{error.format_message()} Try: cfmgml --help", getattr(error, "exit_code", 2))
-    if status == INTERRUPTED:  # newer typers return it, older ones raise
-        return _fail("stopped.", INTERRUPTED)
-    return status if isinstance(status, int) else 0
-
-
-def _fail(message: str, status: int = 1) -> int:
-    print(f"cfmgml: {' '.join(message.split())}", file=sys.stderr)
-    return status
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from cfmgml import __version__
-
-        typer.echo(f"cfmgml {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _front_door(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-@app.command(
-    help="Train on bags of handwritten digits, compare with other methods, and write a page about it.\n\n"
+HELP = (
+    "Train on bags of handwritten digits, compare with other methods, and write a page about it.\n\n"
     "Only the labels of bags are learned from; the table measures bags and single digits."
-    "\n\n\b\nExamples:\n  cfmgml demo\n  cfmgml demo --quick --out demo.html\n  cfmgml demo --n-train 300 --seed 1"
+    "\n\n\b\nExamples:\n  cfmgml demo\n  cfmgml demo --quick --out demo.html\n  cfmgml demo --n-train 300 --seed 1\n"
+    "  cfmgml demo --serve"
 )
+
+
+def register(app: typer.Typer) -> None:
+    app.command(help=HELP)(demo)
+
+
 def demo(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/demo.html"),
     n_train: Annotated[
@@ -84,7 +35,17 @@ def demo(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Which bags are drawn.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer bags: a few seconds.")] = False,
+    in_browser: Annotated[
+        bool, typer.Option("--serve", help="Instead, show models of digits and photos in the browser.")
+    ] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
 ) -> None:
+    if in_browser:
+        from cfmgml import web
+
+        web.serve_demo(host=host, port=port)
+        return
     from rich.console import Console
 
     sizes = QUICK if quick else (600, 200)
@@ -128,7 +89,3 @@ def _table(result: "DemoResult") -> "Table":
         table.add_section()
     table.add_row("seconds to fit", *[f"{method.seconds:.1f}" for method in result.methods])
     return table
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,115 @@
+"""The command line: it parses, calls and shows, and computes nothing.
+
+Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C
+(143 by SIGTERM). Each command is a module here with a function ``register(app)``.
+"""
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+COMMANDS = ("demo", "build", "train", "predict", "evaluate", "inspect", "serve", "reproduce", "bench")
+INTERRUPTED = 130
+TERMINATED = 143
+
+app = typer.Typer(
+    name="cfmgml",
+    help="Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it.\n\n"
+    "\b\nYour own pictures, from a folder to labelled regions:\n"
+    "  cfmgml build images photos --labels labels.csv -o photos.bags\n"
+    "  cfmgml train photos.bags -o photos.cfmgml\n"
+    "  cfmgml predict photos.cfmgml new --level graph -o regions.csv",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; what goes wrong becomes one line on stderr and an exit status."""
+    with _one_line_warnings(), _terminable():
+        try:
+            status = app(args=None if arguments is None else list(arguments), prog_name="cfmgml", standalone_mode=False)
+        except (KeyboardInterrupt, typer.Abort):
+            status = INTERRUPTED
+        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it flushes
+            return 1
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            return _fail(str(error) or type(error).__name__)
+        except Exception as error:
+            # typer brings its own click or uses the installed one, by version: know its errors by what they can do.
+            if not hasattr(error, "format_message"):
+                raise
+            return _fail(f"{error.format_message()} Try: cfmgml --help", getattr(error, "exit_code", 2))
+    if status == INTERRUPTED:  # newer typers return it, older ones raise
+        return _fail("stopped.", INTERRUPTED)
+    return status if isinstance(status, int) else 0
+
+
+def _fail(message: str, status: int = 1) -> int:
+    print(f"cfmgml: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+@contextlib.contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """What the library warns users of, as a line on stderr without the place in the code."""
+
+    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+        print(f"cfmgml: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UserWarning, module=r"cfmgml(\.|$)")
+        warnings.showwarning = show
+        yield
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM unwind like Ctrl-C, so that a file being written is cleaned up."""
+    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from cfmgml import __version__
+
+        typer.echo(f"cfmgml {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _front_door(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for _name in COMMANDS:
+    if importlib.util.find_spec(f"cfmgml.cli.{_name}") is not None:
+        importlib.import_module(f"cfmgml.cli.{_name}").register(app)

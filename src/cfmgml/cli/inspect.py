@@ -1,0 +1,44 @@
+"""``cfmgml inspect``: what is in a file."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+HELP = (
+    "Say what is in a data set or a model: how it was built, its sizes and labels, kernel, versions and hash."
+    "\n\n\b\nExamples:\n  cfmgml inspect photos.bags\n  cfmgml inspect photos.cfmgml --json"
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("inspect", help=HELP)(inspect)
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bags, or a model.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    from cfmgml.inputs import describe_file
+
+    found = describe_file(file)
+    typer.echo(json.dumps(found, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(found)))
+
+
+def _lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield f"{indent}{name}:" if value else f"{indent}{name}: -"
+            yield from _lines(value, f"{indent}  ")
+        else:
+            yield f"{indent}{name}: {_word(value)}"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_word, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,120 @@
+"""``cfmgml predict``: a model and raw input, or bags, become a table of labels."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
+
+if TYPE_CHECKING:
+    from cfmgml.bags import BagDataset
+    from cfmgml.model import CfMGML
+
+HELP = (
+    "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
+    "INPUT is raw (a folder, glob or files of pictures or texts, a table), and is built as the model's training data "
+    "were; or a file of bags. A label is predicted where its score is above 0. Without -o the table goes to stdout."
+    "\n\n\b\nExamples:\n"
+    "  cfmgml predict photos.cfmgml new\n"
+    "  cfmgml predict photos.cfmgml new --level graph -o regions.csv --draw drawn\n"
+    "  cfmgml predict photos.cfmgml new --level graph -o regions.json --masks regions\n"
+    "  cfmgml predict papers.cfmgml new.jsonl --level node -o words.json\n"
+    "  cfmgml predict photos.cfmgml new.bags --format jsonl"
+)
+
+
+class Level(StrEnum):
+    BAG = "bag"
+    GRAPH = "graph"
+    NODE = "node"
+
+
+class Format(StrEnum):
+    CSV = "csv"
+    TSV = "tsv"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def register(app: typer.Typer) -> None:
+    app.command(help=HELP)(predict)
+
+
+def predict(
+    model_file: Annotated[Path, typer.Argument(metavar="MODEL.cfmgml", help="A model that train wrote.")],
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Folder, glob, files, table, or bags.")],
+    level: Annotated[Level, typer.Option(help="What a row of the table is.")] = Level.BAG,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="Of the table on stdout.")] = Format.CSV,
+    segments: Annotated[Path | None, typer.Option(help="Folder of masks for pictures.")] = None,
+    max_regions: Annotated[int | None, typer.Option(min=1, help="Most regions found in a picture.")] = None,
+    draw: Annotated[Path | None, typer.Option(help="Folder for the pictures with their labelled regions.")] = None,
+    masks: Annotated[
+        Path | None, typer.Option(help="Folder for masks: pixel values are the numbers of regions, as in NAME#NUMBER.")
+    ] = None,
+    on_error: Annotated[
+        OnError, typer.Option(help="Stop at pictures that cannot be used, or skip them.")
+    ] = OnError.STOP,
+    n_jobs: Annotated[int | None, typer.Option(help="Worker processes for building.")] = None,
+) -> None:
+    from cfmgml.inputs import bags_like, prediction_rows, write_table
+    from cfmgml.inputs.like import Pattern
+    from cfmgml.inputs.masks import write_masks
+    from cfmgml.inputs.tables import check_writable, format_table
+    from cfmgml.model import CfMGML
+
+    if out is not None:
+        check_target(out)
+        check_writable(out)
+    model = CfMGML.load(model_file)
+    given: dict[str, Any] = {"segments": segments, "max_regions": max_regions, "n_jobs": n_jobs, "on_error": None}
+    if on_error is OnError.SKIP:
+        given["on_error"] = "skip"
+    with hint_on_pictures(on_error):
+        bags = bags_like(Pattern.of_model(model), inputs, labels=False, **_for_pictures(model, inputs, given))
+    rows = prediction_rows(model, bags, level.value)
+    if draw is not None:
+        _draw(model, bags, draw)
+    if masks is not None:
+        write_masks(bags, masks)
+        say(f"Wrote {bags.n_bags} masks to {masks}.")
+    if out is None:
+        sys.stdout.write(format_table(rows, f".{format.value}"))
+    else:
+        write_table(rows, out)
+        say(f"Wrote {out}: {len(rows):,} rows, one a {level.value}.")
+
+
+def _for_pictures(model: "CfMGML", inputs: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given; they are for raw pictures only."""
+    from cfmgml.recipes import recipe_of
+
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if chosen and (recipe_of(model.info_).kind != "images" or inputs[0].endswith(".bags")):
+        option = next(iter(chosen)).replace("_", "-")
+        raise typer.BadParameter(f"--{option} is for pictures, and this model or input has none.")
+    return chosen
+
+
+def _draw(model: "CfMGML", bags: "BagDataset", folder: Path) -> None:
+    """Each picture with its regions outlined and labelled."""
+    if bags.info.get("builder") != "images" or bags.bag_names is None:
+        raise ValueError("--draw is for pictures, and these bags were not built from any.")
+    from matplotlib import pyplot as plt
+
+    from cfmgml._files import atomic_write
+    from cfmgml.plots import plot_bag
+
+    folder.mkdir(parents=True, exist_ok=True)
+    scores = model.decision_function_graphs(bags)
+    for number, name in enumerate(bags.bag_names.tolist()):
+        plot_bag(bags, number, scores=scores, show_graphs=False)
+        with atomic_write(folder / f"{Path(name).name}.png") as stream:
+            plt.savefig(stream, format="png", dpi=100)
+        plt.close()
+    say(f"Drew {bags.n_bags} pictures in {folder}.")

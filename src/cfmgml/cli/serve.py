@@ -1,0 +1,28 @@
+"""``cfmgml serve``: a model in the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HELP = (
+    "Show a model in the browser: drop a picture or paste a text, and see its regions or sentences labelled.\n\n"
+    "Only this machine can reach it unless --host says otherwise. Stop it with Ctrl-C.\n\n\b\nExamples:\n"
+    "  cfmgml serve photos.cfmgml\n  cfmgml serve photos.cfmgml --port 9000"
+)
+Host = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(help=HELP)(serve)
+
+
+def serve(
+    model_file: Annotated[Path, typer.Argument(metavar="MODEL.cfmgml", help="A model that train wrote.")],
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+) -> None:
+    from cfmgml import web
+
+    web.serve(model_file, host=host, port=port)

@@ -1,0 +1,1 @@
+"""The paper's experiments: protocol, results, tables and the report."""

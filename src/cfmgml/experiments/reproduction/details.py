@@ -1,0 +1,185 @@
+"""Tables behind the tables: labels one by one, which are mistaken for which, overlap, and what it all costs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cfmgml._typing import FloatArray, IntArray
+from cfmgml.experiments.reproduction.comparing import STAND_IN_NOTE, cell_text, number
+from cfmgml.experiments.reproduction.measures import find_measure
+from cfmgml.experiments.reproduction.methods import METHODS
+from cfmgml.experiments.reproduction.results import Row
+from cfmgml.experiments.reproduction.selecting import Results, setting_name
+from cfmgml.experiments.reproduction.tables import Table, TableCell, TableRow
+
+OWN = "cfmgml"
+BESIDE = ("paper", "misvm", "sgsl-svm")  # methods whose accuracy stands beside ours, label by label
+
+
+# -- labels ------------------------------------------------------------------------------------
+
+
+def label_table(results: Results, data: str) -> Table | None:
+    """Precision, recall and F1 of graphs, a row a label, over all test folds; None without labels of graphs."""
+    counts = _label_counts(results, data, OWN)
+    if counts is None:
+        return None
+    beside = {key: found for key in BESIDE if (found := _label_counts(results, data, key)) is not None}
+    rows = []
+    for c, label in enumerate(results.facts[data]["labels"]):
+        graphs, predicted, right, best_right = counts[:, c]
+        precision, recall = _ratio(right, predicted), _ratio(right, graphs)
+        shares = [precision, recall, _ratio(2 * right, predicted + graphs), _ratio(best_right, graphs)]
+        shares += [_ratio(found[3, c], found[0, c]) for found in beside.values()]
+        rows.append(TableRow(label, (TableCell(f"{graphs:,.0f}"), *(_share(share) for share in shares))))
+    fact = results.facts[data]
+    columns = ("graphs", "precision", "recall", "F1", "best label right", *(METHODS[key].title for key in beside))
+    notes = ["CfMGML, chosen in training folds; the last columns: best label right, by other methods."]
+    if fact["stand_in"]:
+        notes.append(STAND_IN_NOTE)
+    return Table(
+        f"labels-{data}", f"{fact['mark']}: graphs, label by label", columns, tuple(rows), tuple(notes), "label"
+    )
+
+
+def _label_counts(results: Results, data: str, method: str) -> FloatArray | None:
+    """(graphs, predicted, right, best label right) by label, summed over folds."""
+    rows = _reported(results, data, method)
+    if not rows or "labels.graphs" not in rows[0]:
+        return None
+    names = ("labels.graphs", "labels.predicted", "labels.right", "labels.best_right")
+    return np.sum([[row[name] for name in names] for row in rows], axis=0).astype(np.float64)
+
+
+def _reported(results: Results, data: str, method: str) -> list[Row]:
+    rows = results.chosen(data, method, "graph")
+    return rows if len(rows) == results.facts[data]["protocol"]["n_folds"] else []
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _share(value: float | None) -> TableCell:
+    return TableCell("-", muted=True) if value is None else TableCell(number(value))
+
+
+def confusion_matrix(results: Results, data: str, method: str = OWN) -> IntArray | None:
+    """(n_labels, n_labels): graphs by true label (rows) and best label, over all test folds.
+
+    None where graphs have several labels, or none.
+    """
+    rows = _reported(results, data, method)
+    if not rows or "confusion" not in rows[0]:
+        return None
+    n = len(results.facts[data]["labels"])
+    matrix = np.zeros((n, n), dtype=np.int64)
+    for row in rows:
+        truth, best, count = np.array(row["confusion"], dtype=np.int64).reshape(-1, 3).T
+        np.add.at(matrix, (truth, best), count)
+    return matrix
+
+
+def confusion_rows(results: Results, data: str, matrix: IntArray) -> tuple[list[str], list[dict[str, object]]]:
+    """Column names and rows of the matrix, for other programs."""
+    labels = results.facts[data]["labels"]
+    rows: list[dict[str, object]] = [
+        {"true label": label, **dict(zip(labels, counts, strict=True))}
+        for label, counts in zip(labels, matrix.tolist(), strict=True)
+    ]
+    return ["true label", *labels], rows
+
+
+# -- bags that share graphs --------------------------------------------------------------------
+
+
+def overlap_table(results: Results) -> Table | None:
+    """Folds over bags beside folds that share no graph, for data whose bags share graphs."""
+    shared = [data for data, fact in results.facts.items() if fact["overlap"]]
+    if not shared:
+        return None
+    columns = [
+        (key, scheme)
+        for key in (("bag", "average_precision"), ("graph", "accuracy"))
+        for scheme in ("bags", "disjoint")
+    ]
+    rows = []
+    for data in shared:
+        rows.append(TableRow(results.facts[data]["mark"], group=True))
+        for method in results.methods:
+            cells = [cell_text(results.cell(data, method, *key, scheme=scheme)) for key, scheme in columns]
+            cells.append(cell_text(results.cell(data, method, "graph", "new_accuracy")))
+            if not all(cell.muted for cell in cells):
+                rows.append(TableRow(METHODS[method].title, tuple(cells)))
+    folds = {"bags": "folds over bags", "disjoint": "no graph shared"}
+    titles = [f"{find_measure(*key).title}: {folds[scheme]}" for key, scheme in columns]
+    notes = (*(_overlap_words(results, data) for data in shared), STAND_IN_NOTE)
+    return Table(
+        "overlap", "Bags that share graphs", (*titles, "new graphs only"),
+        tuple(rows), notes, "method",
+    )  # fmt: skip
+
+
+def _overlap_words(results: Results, data: str) -> str:
+    fact = results.facts[data]
+    overlap = fact["overlap"]
+    return (
+        f"{fact['mark']}: {overlap['n_graphs']:,} graphs are {overlap['n_distinct_graphs']:,} different ones, and "
+        f"{overlap['largest_group']:,} of {fact['n_bags']:,} bags hang together. With folds that share no graph, "
+        f"{overlap['mean_trained']:,.0f} bags a fold are trained on and {overlap['mean_left_out']:,.0f} left out."
+    )
+
+
+# -- settings and cost -------------------------------------------------------------------------
+
+
+def setting_table(results: Results, data_sets: Sequence[str]) -> Table:
+    """Which settings were chosen: the one for all folds, as in the paper, and how often each in training folds."""
+    rows = [
+        TableRow(METHODS[method].title, tuple(_settings(results, data, method) for data in data_sets))
+        for method in results.methods
+        if any(row["params"] for data in data_sets for row in results.rows(data, method))
+    ]
+    marks = tuple(results.facts[data]["mark"] for data in data_sets)
+    return Table("settings", "Settings chosen, for bags", marks, tuple(rows), (
+        "As in the paper (the best over all reported folds); in brackets, how often each was chosen in training folds.",
+    ), "method")  # fmt: skip
+
+
+def _settings(results: Results, data: str, method: str) -> TableCell:
+    paper, nested = (results.chosen(data, method, "bag", selection) for selection in ("paper", "nested"))
+    if not paper or not nested:
+        return TableCell("")
+    values, counts = np.unique([_value(row) for row in nested], return_counts=True)
+    inside = ", ".join(f"{value} × {count}" for value, count in zip(values, counts, strict=True))
+    return TableCell(f"{_value(paper[0])} ({inside})")
+
+
+def _value(row: Row) -> str:
+    return setting_name(row).partition("=")[2] or "-"
+
+
+def cost_table(results: Results, data_sets: Sequence[str]) -> Table:
+    """CPU seconds and peak memory of one fit, the median over reported folds and settings."""
+    rows = []
+    for method in results.methods:
+        cells = []
+        for data in data_sets:
+            found = [row for row in results.rows(data, method) if row["inner"] is None]
+            cells.append(
+                TableCell(_cost(found))
+                if found
+                else TableCell(results.facts[data]["why_not"].get(method, ""), muted=True)
+            )
+        rows.append(TableRow(METHODS[method].title, tuple(cells)))
+    marks = tuple(results.facts[data]["mark"] for data in data_sets)
+    return Table("costs", "Time and memory of a fit", marks, tuple(rows), (
+        "Median over folds and settings: CPU seconds with one thread, and the memory a fit adds to its worker at most. "
+        "Gram matrices are made once for all methods and not counted.",
+    ), "method")  # fmt: skip
+
+
+def _cost(rows: list[Row]) -> str:
+    seconds = float(np.median([row["cpu_seconds"] for row in rows]))
+    mib = float(np.median([row["added_mib"] for row in rows]))
+    return f"{seconds:.2g} s, {mib:,.0f} MiB" if seconds < 100 else f"{seconds:,.0f} s, {mib:,.0f} MiB"

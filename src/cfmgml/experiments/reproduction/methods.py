@@ -1,0 +1,160 @@
+"""The methods of the tables: how each is made, on which form of the data, and which parameters are searched.
+
+Grids are the paper's: lambda 10^-1 to 10^-8 (R 10, T 100), C 10^-2 to 10^6 for M3MIML and 10^1 to 10^7 for the SVM
+that sees graph labels. MIMLfast, MGMLent and the network run with their documented settings. Where a data set has so
+many graphs that a fit takes minutes, C is searched over `SHORT` and the page says so.
+"""
+
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, GINAttention, MGMLent, MIMLfast, SgslSVM
+from cfmgml.estimator import BagEstimator
+from cfmgml.kernels import Kernel
+from cfmgml.model import CfMGML
+
+Params = dict[str, Any]
+Make = Callable[..., BagEstimator]
+
+ALPHAS = tuple(10.0**-k for k in range(1, 9))
+FORMS = ("kernel", "single", "vectors", "labels", "graphs")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the tables."""
+
+    key: str
+    title: str
+    about: str
+    make: Make  # of a kernel (None where it takes none), a seed and the searched parameters
+    form: str  # of the data, one of FORMS
+    grid: Mapping[str, Sequence[Any]]
+    paper: str | None = None  # its name in the paper's tables
+    levels: tuple[str, ...] = ("bag", "graph")
+    sees_graph_labels: bool = False
+    short: Mapping[str, Sequence[Any]] | None = None  # searched instead where fits take minutes
+    quick: Mapping[str, Sequence[Any]] | None = None  # searched in quick runs; the middle of the grid if None
+    quick_settings: Mapping[str, Any] | None = None  # other settings of a quick run
+    cost: float = 1.0  # of a fit, relative to CfMGML's
+
+    def settings(self, grid: Mapping[str, Sequence[Any]]) -> list[Params]:
+        """Every combination of a grid's values, in order."""
+        found: list[Params] = [{}]
+        for name, values in grid.items():
+            found = [{**params, name: value} for params in found for value in values]
+        return found
+
+
+def _cfmgml(kernel: Kernel | None, seed: int, **params: Any) -> CfMGML:
+    return CfMGML(kernel, dtype="float32", random_state=seed, **params)
+
+
+def _terms(kernel: Kernel | None, seed: int, **params: Any) -> CfMGML:
+    return _cfmgml(kernel, seed, term_weights="paper", irrelevant="max", **params)
+
+
+def _paper(kernel: Kernel | None, seed: int, **params: Any) -> CfMGML:
+    return _cfmgml(kernel, seed, solver="paper", **params)
+
+
+def _printed(kernel: Kernel | None, seed: int, **params: Any) -> CfMGML:
+    return _cfmgml(kernel, seed, solver="printed", **params)
+
+
+def _hlk(kernel: Kernel | None, seed: int, **params: Any) -> HLK:
+    return HLK(kernel, dtype="float32", random_state=seed, **params)
+
+
+def _m3miml(kernel: Kernel | None, seed: int, **params: Any) -> M3MIML:
+    return M3MIML(kernel, **params)
+
+
+def _misvm(kernel: Kernel | None, seed: int, **params: Any) -> MISVM:
+    return MISVM(kernel, **params)
+
+
+def _sgsl_svm(kernel: Kernel | None, seed: int, **params: Any) -> SgslSVM:
+    return SgslSVM(kernel, **params)
+
+
+def _mimlfast(kernel: Kernel | None, seed: int, **params: Any) -> MIMLfast:
+    return MIMLfast(random_state=seed, **params)
+
+
+def _mgmlent(kernel: Kernel | None, seed: int, **params: Any) -> MGMLent:
+    return MGMLent(
+        max_seconds=None, random_state=seed, **params
+    )  # a limit in seconds would make results depend on load
+
+
+def _gin(kernel: Kernel | None, seed: int, **params: Any) -> GINAttention:
+    return GINAttention(random_state=seed, **params)
+
+
+def _dummy(kernel: Kernel | None, seed: int, **params: Any) -> Dummy:
+    return Dummy(**params)
+
+
+_QUICK_ALPHAS = {"alpha": (1e-3, 1e-4, 1e-5)}
+_QUICK_C = {"C": (1.0, 10.0, 100.0)}
+_SHORT_C = {"C": (1.0, 10.0, 100.0)}
+
+METHODS: dict[str, Method] = {
+    method.key: method
+    for method in (
+        Method("cfmgml", "CfMGML", "the paper's objective, minimised by cccp: this package's default", _cfmgml,
+               "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
+        Method("terms", "CfMGML, paper’s terms", "the paper's equation as it stands, minimised by cccp",
+               _terms, "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
+        Method("paper", "cfMGML, Algorithm 1", "the paper's Algorithm 1 with its errors corrected", _paper,
+               "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, cost=3),
+        Method("printed", "cfMGML, as printed", "Algorithm 1 exactly as printed", _printed,
+               "kernel", {"alpha": ALPHAS}, "cfMGML", quick={"alpha": (1e-4,)}, cost=5,
+               short={"alpha": (1e-2, 1e-4, 1e-6)}),
+        Method("single", "CfMGML(G)", "CfMGML on bags joined to one graph", _cfmgml,
+               "single", {"alpha": ALPHAS}, "cfMGML(G)", levels=("bag",), quick=_QUICK_ALPHAS, cost=0.3),
+        Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", _hlk,
+               "kernel", {"alpha": ALPHAS}, "HLK", quick=_QUICK_ALPHAS),
+        Method("m3miml-vectors", "M3MIML, vectors", "on the mean node of each graph, as in the paper", _m3miml,
+               "vectors", {"C": tuple(10.0**k for k in range(-2, 7))}, "M3MIML", quick=_QUICK_C, short=_SHORT_C),
+        Method("m3miml", "M3MIML, graphs", "on the same graph kernel as CfMGML", _m3miml,
+               "kernel", {"C": tuple(10.0**k for k in range(-2, 7))}, quick=_QUICK_C, short=_SHORT_C),
+        Method("misvm", "MI-SVM, graphs", "on the same graph kernel as CfMGML", _misvm,
+               "kernel", {"C": tuple(10.0**k for k in range(-1, 4))}, quick=_QUICK_C, short={"C": (10.0,)}, cost=2),
+        Method("mimlfast", "MIMLfast", "on the mean node of each graph", _mimlfast, "vectors", {}, "MIMLfast",
+               quick_settings={"n_epochs": 10}),
+        Method("mgmlent", "MGMLent", "on node labels: frequent subgraphs and MIML-ELM", _mgmlent,
+               "labels", {"n_hidden": (50, 100, 200)}, "MGMLent", levels=("bag",), quick={"n_hidden": (50,)},
+               short={"n_hidden": (100,)}, cost=2),
+        Method("gin", "GIN, attention", "a graph network with attention over a bag's graphs", _gin, "graphs", {},
+               quick_settings={"n_epochs": 8, "n_hidden": 16}, cost=15),
+        Method("sgsl-svm", "SGSL SVM", "told the label of every training graph: the ceiling", _sgsl_svm,
+               "kernel", {"C": tuple(10.0**k for k in range(1, 8))}, "SGSL_SVM", sees_graph_labels=True,
+               quick=_QUICK_C, short=_SHORT_C),
+        Method("dummy", "Dummy", "the most frequent label", _dummy, "vectors", {}, "Dummy", cost=0.01),
+    )
+}  # fmt: skip
+
+
+def find_methods(names: list[str] | None) -> list[Method]:
+    """The methods named by their keys.
+
+    >>> [method.title for method in find_methods(["cfmgml", "hlk"])]
+    ['CfMGML', 'HLK']
+    """
+    if not names:
+        return list(METHODS.values())
+    unknown = [name for name in names if name not in METHODS]
+    if unknown:
+        raise ValueError(f"there is no method {unknown[0]!r}; known: {', '.join(METHODS)}.")
+    return [method for key, method in METHODS.items() if key in names]
+
+
+def missing_library(method: Method) -> str | None:
+    """Why a method cannot run on this machine, if it cannot."""
+    if method.form == "graphs" and importlib.util.find_spec("torch") is None:
+        return "needs PyTorch: pip install 'cfmgml[gpu]'"
+    return None

@@ -1,0 +1,111 @@
+"""The paper's experiments from data to tables: `reproduce` runs what is missing, `render` writes what is there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cfmgml.experiments.reproduction.catalogue import DATA_SETS, DataSet
+from cfmgml.experiments.reproduction.forms import LoadedData
+from cfmgml.experiments.reproduction.methods import METHODS, Method
+from cfmgml.experiments.reproduction.planning import Facts, Protocol, describe, plan_units, read_facts, write_facts
+from cfmgml.experiments.reproduction.results import ResultStore, Row, row_key
+from cfmgml.experiments.reproduction.running import Outcome, Unit, run_units
+from cfmgml.experiments.reproduction.selecting import Results
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Who hears of what goes on."""
+
+    stage: Callable[[str], None] = lambda words: None
+    planned: Callable[[float], None] = lambda cost: None  # the cost of all units to come
+    done: Callable[[Outcome], None] = lambda outcome: None
+
+
+class Experiment:
+    """A folder of results: rows, facts about the data, and what workers need meanwhile.
+
+    Parameters
+    ----------
+    out
+        The folder. ``rows.jsonl`` holds the measurements, ``data/`` what is known of each data set, and ``work/`` Gram
+        matrices that can be deleted when the run is over.
+    data_folder
+        Where data sets are; None for what the environment's ``CFMGML_DATA`` names.
+    """
+
+    def __init__(self, out: str | Path, data_folder: str | Path | None = None) -> None:
+        self.out = Path(out)
+        self.data_folder = None if data_folder is None else Path(data_folder)
+        self.store = ResultStore(self.out / "rows.jsonl")
+
+    def run(
+        self,
+        data_sets: Sequence[DataSet],
+        methods: Sequence[Method],
+        protocol: Protocol,
+        n_jobs: int | None = None,
+        reports: Reports | None = None,
+    ) -> list[str]:
+        """Measure what is not measured yet. Returns what failed, in words; a later run tries that again.
+
+        ``n_jobs`` is joblib's; ``joblib.parallel_config`` around this call chooses where the work is done.
+        """
+        reports = reports or Reports()
+        failures: list[str] = []
+        with self.store.writing() as append:  # also keeps a second run away
+            there = {row_key(row) for row in self.store.rows()}
+            missing = {data.key: self._missing(data, methods, protocol, there, reports) for data in data_sets}
+            reports.planned(sum(unit.cost for units in missing.values() for unit in units))
+
+            def keep(outcome: Outcome) -> None:
+                append(row for row in outcome.rows if row_key(row) not in there)
+                reports.done(outcome)
+
+            for data in data_sets:
+                if missing[data.key]:
+                    units = self._written(data, missing.pop(data.key), protocol, n_jobs, reports)
+                    reports.stage(f"{data.title}: {len(units)} units of work")
+                    failures += run_units(units, n_jobs, keep)
+        return failures
+
+    def _missing(
+        self, data: DataSet, methods: Sequence[Method], protocol: Protocol, there: set[str], reports: Reports
+    ) -> list[Unit]:
+        """The units of a data set that have rows to add; what is known of the data is written down."""
+        reports.stage(f"{data.title}: reading")
+        loaded = self._load(data, protocol)
+        write_facts(self.out / "data", describe(loaded, methods, protocol))
+        units = plan_units(loaded, methods, protocol)
+        return [unit for unit in units if not all(row_key(key) in there for key in unit.row_heads())]
+
+    def _written(
+        self, data: DataSet, units: list[Unit], protocol: Protocol, n_jobs: int | None, reports: Reports
+    ) -> list[Unit]:
+        """The units with the files of their forms; the dearest first, so that no worker is left with one at the end."""
+        loaded = self._load(data, protocol)
+        files = {}
+        for form in dict.fromkeys(METHODS[unit.method].form for unit in units):
+            reports.stage(f"{data.title}: comparing graphs ({form})")
+            files[form] = loaded.write(form, self.out / "work", n_jobs)
+        units = [replace(unit, files=files[METHODS[unit.method].form]) for unit in units]
+        return sorted(units, key=lambda unit: -unit.cost)
+
+    def _load(self, data: DataSet, protocol: Protocol) -> LoadedData:
+        return LoadedData(data, self.data_folder, protocol.n_bags, protocol.seed)
+
+    def forget(self, data_sets: Sequence[DataSet], methods: Sequence[Method]) -> int:
+        """Drop the rows of these data sets and methods, so that they are measured anew; returns how many."""
+        keys, names = {data.key for data in data_sets}, {method.key for method in methods}
+
+        def unwanted(row: Row) -> bool:
+            return row["data"] in keys and row["method"] in names
+
+        return self.store.remove(unwanted)
+
+    def facts(self) -> list[Facts]:
+        return read_facts(self.out / "data", list(DATA_SETS))
+
+    def results(self) -> Results:
+        """All rows, with what is known of the data."""
+        return Results(self.store.rows(), self.facts())

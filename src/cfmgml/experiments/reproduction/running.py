@@ -1,0 +1,155 @@
+"""Running the measurements that are not there yet, in parallel, and keeping each as soon as it is done.
+
+A `Unit` is one method on one fold with its whole grid: what one worker does in one go. Units know files and numbers
+only, so any joblib backend can take them (``joblib.parallel_config``), and each computes with one thread.
+"""
+
+import contextlib
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from cfmgml.bags import BagDataset
+from cfmgml.datasets import seen_graphs
+from cfmgml.experiments.reproduction.folds import Fold, FoldPlan
+from cfmgml.experiments.reproduction.forms import FormFiles
+from cfmgml.experiments.reproduction.measures import measure_model
+from cfmgml.experiments.reproduction.metering import Meter, metered
+from cfmgml.experiments.reproduction.methods import METHODS, Method, Params
+from cfmgml.experiments.reproduction.objectives import paper_objective
+from cfmgml.experiments.reproduction.results import Row
+from cfmgml.kernels import Kernel
+from cfmgml.model import CfMGML
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One method on one fold, with every setting to try."""
+
+    data: str
+    fingerprint: str
+    subset: int
+    method: str
+    fixed: Params  # settings that are not searched
+    settings: tuple[Params, ...]
+    plan: FoldPlan
+    fold: Fold
+    shared: bool  # bags share graphs: measure those not seen in training too
+    files: FormFiles | None = None  # once they are written
+    cost: float = 1.0
+
+    def row_heads(self) -> list[Row]:
+        """The columns that tell its rows from all others, a row a setting."""
+        common = {
+            "data": self.data, "fingerprint": self.fingerprint, "subset": self.subset, "method": self.method,
+            "scheme": self.plan.scheme, "n_folds": self.plan.n_folds, "fold": self.fold.outer,
+            "n_inner": self.plan.n_inner, "inner": self.fold.inner, "seed": self.plan.seed,
+        }  # fmt: skip
+        return [{**common, "params": params} for params in self.settings]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a unit: its rows, or why there are none."""
+
+    unit: Unit
+    rows: tuple[Row, ...]
+    failure: str | None = None
+
+
+def run_units(
+    units: Sequence[Unit], n_jobs: int | None = None, on_outcome: Callable[[Outcome], None] = lambda outcome: None
+) -> list[str]:
+    """Run units in any order; ``on_outcome`` gets each as it ends. Returns what failed, in words."""
+    failures = []
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    for outcome in parallel(delayed(run_unit)(unit) for unit in units):
+        on_outcome(outcome)
+        if outcome.failure:
+            failures.append(outcome.failure)
+    return failures
+
+
+def run_unit(unit: Unit) -> Outcome:
+    """Fit and measure every setting. What goes wrong in one unit does not end the others."""
+    try:
+        return Outcome(unit, tuple(_rows(unit)))
+    except Exception as error:
+        where = f"{unit.data}, {unit.method}, fold {unit.fold.outer}"
+        return Outcome(unit, (), f"{where}: {type(error).__name__}: {error}")
+
+
+def _rows(unit: Unit) -> Iterator[Row]:
+    assert unit.files is not None
+    method = METHODS[unit.method]
+    bags, kernel = unit.files.open()
+    train, test = bags[unit.fold.train], bags[unit.fold.test]
+    seen = seen_graphs(train, test) if unit.shared and "graph" in method.levels else None
+    with _one_thread(method):
+        for key, (model, meter) in zip(unit.row_heads(), _fits(unit, method, kernel, train), strict=True):
+            measured = measure_model(model, test, method.levels, seen)
+            if unit.fold.inner is None:
+                measured["objective"] = [float(value) for value in getattr(model, "objective_", ())]
+                measured["paper_objective"] = paper_objective(model, train)
+            else:
+                measured = {name: value for name, value in measured.items() if name.startswith(("bag.", "graph."))}
+            yield {**key, **measured, "n_train": train.n_bags, "n_test": test.n_bags, **_costs(meter)}
+
+
+def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) -> Iterator[tuple[Any, Meter]]:
+    """A fitted model for every setting, and what fitting it took.
+
+    A path over alpha is fitted in one go, which is much quicker than one by one; each alpha then gets an equal share
+    of the seconds.
+    """
+    if all(params.keys() == {"alpha"} for params in unit.settings):
+        model = method.make(kernel, unit.plan.seed, **unit.fixed)
+        assert isinstance(model, CfMGML)
+        with metered() as meter:
+            models = model.fit_path(train, [params["alpha"] for params in unit.settings])
+        yield from ((model, meter.shared(len(models))) for model in models)
+        return
+    for params in unit.settings:
+        with metered() as meter:
+            model = method.make(kernel, unit.plan.seed, **unit.fixed, **params).fit(train)
+        yield model, meter
+
+
+def _costs(meter: Meter) -> Row:
+    return {
+        "cpu_seconds": round(meter.cpu_seconds, 3),
+        "wall_seconds": round(meter.wall_seconds, 3),
+        "peak_mib": round(meter.peak_mib),
+        "added_mib": round(meter.added_mib),
+        "versions": versions(),
+    }
+
+
+@lru_cache(maxsize=1)
+def versions() -> str:
+    """What computes, in one line."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("cfmgml", "numpy", "scipy", "scikit-learn"))
+    return f"{packages}, Python {platform.python_version()}"
+
+
+@contextlib.contextmanager
+def _one_thread(method: Method) -> Iterator[None]:
+    """Workers share the machine among them; sums are then taken in the same order on every machine, too."""
+    with threadpool_limits(limits=1):
+        if method.form != "graphs":
+            yield
+            return
+        import torch  # has threads of its own
+
+        n_threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(n_threads)

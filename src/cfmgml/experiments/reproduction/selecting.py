@@ -1,0 +1,169 @@
+"""From rows to cells: which setting of a method is reported, and its value in every fold.
+
+Two selections. ``"paper"``: the setting that is best on average over the very folds that are reported, as the paper
+does; that is optimistic. ``"nested"``: for every fold the setting that is best on average over folds inside its
+training bags. Settings are chosen by average precision of bags; for graphs, "paper" takes the best graph accuracy, and
+"nested" does so only for the method that is told graph labels: nobody else may look at them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cfmgml._typing import FloatArray
+from cfmgml.experiments.reproduction.measures import CRITERIA
+from cfmgml.experiments.reproduction.methods import METHODS
+from cfmgml.experiments.reproduction.planning import Facts
+from cfmgml.experiments.reproduction.results import Row
+
+SELECTIONS = ("paper", "nested")
+SELECTION_TITLES = {"paper": "ours, chosen as in the paper", "nested": "ours, chosen in training folds"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The folds of one measure, or why there are none."""
+
+    values: FloatArray | None
+    why: str = ""
+
+    @property
+    def mean(self) -> float:
+        return float("nan") if self.values is None else float(self.values.mean())
+
+    @property
+    def deviation(self) -> float:
+        return float("nan") if self.values is None else float(self.values.std())
+
+
+class Results:
+    """Rows and facts of a run, looked up by data set, method and scheme."""
+
+    def __init__(self, rows: Iterable[Row], facts: Sequence[Facts]) -> None:
+        self.facts = {fact["key"]: fact for fact in facts}
+        self._rows: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+        self._chosen: dict[tuple[str, str, str, str, str], list[Row]] = {}
+        for row in rows:
+            if self._belongs(row):
+                self._rows[row["data"], row["method"], row["scheme"]].append(row)
+
+    def _belongs(self, row: Row) -> bool:
+        """Whether a row is of the data and the protocol that the facts describe; others are left alone."""
+        fact = self.facts.get(row["data"])
+        return (
+            fact is not None
+            and fact["fingerprints"].get(row["method"]) == row["fingerprint"]
+            and all(fact["protocol"][name] == row[name] for name in ("n_folds", "n_inner", "seed"))
+        )
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """Methods with rows, in the order of the registry."""
+        with_rows = {method for _, method, _ in self._rows}
+        return [key for key in METHODS if key in with_rows]
+
+    def rows(self, data: str, method: str, scheme: str = "bags") -> list[Row]:
+        return self._rows.get((data, method, scheme), [])
+
+    def cell(
+        self, data: str, method: str, level: str, key: str, selection: str = "nested", scheme: str = "bags"
+    ) -> Cell:
+        """The values of a measure in all folds."""
+        why = self._why_not(data, method, level)
+        if why:
+            return Cell(None, why)
+        chosen = self.chosen(data, method, level, selection, scheme)
+        n_folds = self.facts[data]["protocol"]["n_folds"]
+        if len(chosen) < n_folds:
+            return Cell(None, f"{len(chosen)} of {n_folds} folds" if chosen else "not run")
+        values = [row.get(f"{level}.{key}") for row in chosen]
+        if any(value is None for value in values):
+            return Cell(None, "not defined")
+        return Cell(np.array(values))
+
+    def _why_not(self, data: str, method: str, level: str) -> str | None:
+        if level not in METHODS[method].levels:
+            return "labels bags only"
+        if level == "graph" and not self.facts[data]["has_graph_labels"]:
+            return "no graph labels"
+        return self.facts[data]["why_not"].get(method)
+
+    def chosen(self, data: str, method: str, level: str, selection: str = "nested", scheme: str = "bags") -> list[Row]:
+        """The reported row of each fold that has one, in the order of the folds."""
+        wanted = data, method, level, selection, scheme
+        if wanted not in self._chosen:
+            self._chosen[wanted] = self._choose(*wanted)
+        return self._chosen[wanted]
+
+    def _choose(self, data: str, method: str, level: str, selection: str, scheme: str) -> list[Row]:
+        rows = self.rows(data, method, scheme)
+        outer = [row for row in rows if row["inner"] is None]
+        choose = _choose_as_paper if selection == "paper" else _choose_inside
+        found = choose(rows, _criterion(method, level, selection), self.facts[data]["protocol"])
+        return sorted(
+            (row for row in outer if found.get(row["fold"]) == setting_name(row)), key=lambda row: row["fold"]
+        )
+
+
+def common_alpha(results: Results, data: str, methods: Sequence[str], judge: str) -> float | None:
+    """Of the alphas that all these methods were run with, the one at which ``judge`` ranks bags best; None without."""
+    reported = [[row for row in results.rows(data, key) if row["inner"] is None] for key in methods]
+    tried = [{row["params"].get("alpha") for row in rows} for rows in reported]
+    shared = set.intersection(*tried) - {None} if tried else set()
+    judged = [row for row in results.rows(data, judge) if row["params"].get("alpha") in shared]
+    best = _choose_as_paper(judged, f"bag.{CRITERIA['bag']}", results.facts[data]["protocol"])
+    row = next((row for row in judged if setting_name(row) in best.values()), None)
+    return None if row is None else float(row["params"]["alpha"])
+
+
+def reported_at(results: Results, data: str, method: str, alpha: float) -> list[Row]:
+    """The rows of the reported folds at one alpha."""
+    return [row for row in results.rows(data, method) if row["inner"] is None and row["params"].get("alpha") == alpha]
+
+
+def _criterion(method: str, level: str, selection: str) -> str:
+    own = selection == "paper" or METHODS[method].sees_graph_labels
+    return f"{level}.{CRITERIA[level]}" if own else f"bag.{CRITERIA['bag']}"
+
+
+def _choose_as_paper(rows: list[Row], criterion: str, protocol: dict[str, Any]) -> dict[int, str]:
+    """The setting with the best mean over the reported folds; only settings that all folds have."""
+    outer = [row for row in rows if row["inner"] is None]
+    best = _best_setting(outer, criterion, protocol["n_folds"])
+    return {} if best is None else {row["fold"]: best for row in outer}
+
+
+def _choose_inside(rows: list[Row], criterion: str, protocol: dict[str, Any]) -> dict[int, str]:
+    """For every fold, the setting with the best mean over its inner folds."""
+    found = {}
+    for fold in sorted({row["fold"] for row in rows}):
+        own = [row for row in rows if row["fold"] == fold]
+        inner = [row for row in own if row["inner"] is not None]
+        settings = {setting_name(row) for row in own}
+        best = settings.pop() if len(settings) == 1 else _best_setting(inner, criterion, protocol["n_inner"])
+        if best is not None:
+            found[fold] = best
+    return found
+
+
+def _best_setting(rows: list[Row], criterion: str, n_needed: int) -> str | None:
+    """Settings that are equally good are taken in the order of their names, not in that of arrival."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.get(criterion) is not None:
+            values[setting_name(row)].append(row[criterion])
+    whole = {name: float(np.mean(sorted(found))) for name, found in values.items() if len(found) == n_needed}
+    return min(whole, key=lambda name: (-round(whole[name], 12), name)) if whole else None
+
+
+def setting_name(row: Row) -> str:
+    """A row's searched parameters, in words.
+
+    >>> setting_name({"params": {"alpha": 1e-5}})
+    'alpha=1e-05'
+    """
+    return ", ".join(f"{name}={value:g}" for name, value in sorted(row["params"].items())) or "its settings"

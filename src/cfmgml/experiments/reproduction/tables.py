@@ -1,0 +1,155 @@
+"""A table as data, and the same table as Markdown, LaTeX, CSV and HTML."""
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+from html import escape
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """What stands in a cell. ``bold``: the best, or tied with it; ``muted``: no value, but why there is none."""
+
+    text: str
+    bold: bool = False
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row; a ``group`` row has a heading only. ``of`` names what it belongs to, for styles."""
+
+    head: str
+    cells: tuple[TableCell, ...] = ()
+    group: bool = False
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption and notes."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    notes: tuple[str, ...] = ()
+    corner: str = ""
+    head_titles: tuple[str, ...] = field(default=())  # longer names of the columns, for those who point at them
+
+
+def markdown(table: Table) -> str:
+    """GitHub's Markdown.
+
+    >>> print(markdown(Table("t", "Two", ("x",), (TableRow("a", (TableCell(".5", bold=True),)),), ("A note.",))))
+    ### Two
+    <BLANKLINE>
+    |  | x |
+    |---|---|
+    | a | **.5** |
+    <BLANKLINE>
+    A note.
+    <BLANKLINE>
+    """
+    lines = [f"### {table.title}", "", _piped([table.corner, *table.columns]), "|---" * (len(table.columns) + 1) + "|"]
+    for row in table.rows:
+        head = f"**{row.head}**" if row.group else row.head
+        cells = [f"**{cell.text}**" if cell.bold and cell.text else cell.text for cell in row.cells]
+        lines.append(_piped([head, *cells, *[""] * (len(table.columns) - len(cells))]))
+    notes = [part for note in table.notes for part in ("", note)]
+    return "\n".join([*lines, *notes, ""])
+
+
+def _piped(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def latex(table: Table) -> str:
+    r"""A table for LaTeX with booktabs.
+
+    >>> print(latex(Table("t", "Two", ("x_1",), (TableRow("a", (TableCell(".5±.1", bold=True),)),))))
+    % needs \usepackage{booktabs}
+    \begin{tabular}{lc}
+    \toprule
+     & x\_1 \\
+    \midrule
+    a & \textbf{.5$\pm$.1} \\
+    \bottomrule
+    \end{tabular}
+    """
+    width = len(table.columns)
+    lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{l{'c' * width}}}", "\\toprule"]
+    lines += [_ampersands([table.corner, *table.columns]), "\\midrule"]
+    for row in table.rows:
+        if row.group:
+            lines.append(f"\\multicolumn{{{width + 1}}}{{l}}{{\\emph{{{_tex(row.head)}}}}} \\\\")
+            continue
+        cells = [
+            _tex(row.head),
+            *(f"\\textbf{{{_tex(c.text)}}}" if c.bold and c.text else _tex(c.text) for c in row.cells),
+        ]
+        lines.append(" & ".join([*cells, *[""] * (width + 1 - len(cells))]) + " \\\\")
+    notes = [f"% {note}" for note in table.notes]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *notes])
+
+
+def _ampersands(cells: list[str]) -> str:
+    return " & ".join(map(_tex, cells)) + " \\\\"
+
+
+_TEX = {
+    "±": "$\\pm$",
+    "†": "$^\\dagger$",
+    "↑": "$\\uparrow$",
+    "↓": "$\\downarrow$",
+    "−": "$-$",
+    "→": "$\\to$",
+    "’": "'",
+}
+
+
+def _tex(text: str) -> str:
+    text = re.sub(r"([&%$#_{}])", r"\\\1", text)
+    return "".join(_TEX.get(letter, letter) for letter in text)
+
+
+def html(table: Table) -> str:
+    """A table in a box that scrolls sideways where it is wider than the page; the first column stays."""
+    titles = table.head_titles or ("",) * len(table.columns)
+    hints = [f' title="{escape(title)}"' if title else "" for title in titles]
+    heads = "".join(f"<th scope=col{hint}>{escape(name)}</th>" for name, hint in zip(table.columns, hints, strict=True))
+    body = "".join(_html_row(row, len(table.columns)) for row in table.rows)
+    notes = "".join(f"<p class=muted>{escape(note)}</p>" for note in table.notes)
+    label = escape(table.title)
+    return (
+        f'<div class=wide role=region tabindex=0 aria-label="{label}"><table id="{escape(table.name)}">'
+        f"<thead><tr><th scope=col>{escape(table.corner)}</th>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{notes}"
+    )
+
+
+def _html_row(row: TableRow, width: int) -> str:
+    if row.group:
+        return f'<tr class=group><th scope=row>{escape(row.head)}</th><td colspan="{width}"></td></tr>'
+    cells = "".join(
+        f"<td{' class=why' if cell.muted else ''}>"
+        f"{f'<b>{escape(cell.text)}</b>' if cell.bold and cell.text else escape(cell.text)}</td>"
+        for cell in row.cells
+    )
+    style = f' class="{escape(row.of)}"' if row.of else ""
+    return f"<tr{style}><th scope=row>{escape(row.head)}</th>{cells}{'<td></td>' * (width - len(row.cells))}</tr>"
+
+
+def comma_separated(columns: list[str], rows: list[dict[str, object]]) -> str:
+    """Rows for other programs; what a row does not have is left empty.
+
+    >>> print(comma_separated(["a", "b"], [{"a": 1}]), end="")
+    a,b
+    1,
+    """
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,0 +1,76 @@
+"""Graphs that PyTorch or PyTorch Geometric saved, as far as they can be read without running what is in the file."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from cfmgml.graphs import GraphBatch
+
+CONVERT = """convert it in Python, where you trust it: graphs = torch.load(FILE, weights_only=False); \
+from cfmgml import BagDataset, GraphBatch; batch = GraphBatch.from_pyg(graphs); \
+BagDataset(batch, bag_ptr, Y).save('data.bags')"""
+
+
+def read_pyg(path: Path, node_label: str | None = None, node_attributes: list[str] | None = None) -> dict[str, Any]:
+    """What `GraphFiles` takes, from a list of graphs: ``Data`` objects or dictionaries of tensors.
+
+    ``edge_index`` is needed, ``x`` is read as attributes, and ``y`` as the graph's label or 0/1 labels.
+    """
+    graphs = [_graph(entry, path, number) for number, entry in enumerate(_load(path))]
+    attributes = (node_attributes or ["x"])[0]
+    if node_attributes is not None and len(node_attributes) > 1:
+        raise ValueError(f"{path}: one tensor holds a PyG node's attributes, such as x; got {node_attributes}.")
+    has = all(getattr(graph, attributes, None) is not None for graph in graphs)
+    batch = GraphBatch.from_pyg(graphs, node_label, attributes if has or node_attributes is not None else None)
+    names = [str(k) for k in range(len(graphs))]
+    parameters = {"node_label": node_label, "node_attributes": [attributes] if has else None}
+    return {
+        "graphs": batch,
+        "names": names,
+        "bags": names,
+        "labels": _labels(graphs),
+        "parameters": parameters,
+        "format": "PyG",
+    }
+
+
+def _load(path: Path) -> list[Any]:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"{path} is PyTorch's and needs it: pip install 'cfmgml[gpu]'.") from error
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}.")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch raises whatever its reader meets
+        first = str(error).strip().split("\n")[0]
+        raise ValueError(f"{path} cannot be read safely ({first}): {CONVERT}.") from error
+    entries = content if isinstance(content, list | tuple) else [content]
+    if not entries:
+        raise ValueError(f"{path} holds no graph.")
+    return list(entries)
+
+
+def _graph(entry: Any, path: Path, number: int) -> Any:
+    data = entry if isinstance(entry, dict) else entry.to_dict() if hasattr(entry, "to_dict") else None
+    if data is None or "edge_index" not in data:
+        raise ValueError(f"{path}: entry {number} must be a graph with edge_index, got {type(entry).__name__}.")
+    graph = SimpleNamespace(**{str(name): value for name, value in data.items()})
+    if getattr(graph, "num_nodes", None) is None:
+        sized = next((data[name] for name in ("x", "node_label") if data.get(name) is not None), None)
+        largest = int(data["edge_index"].max()) + 1 if data["edge_index"].numel() else 0
+        graph.num_nodes = largest if sized is None else len(sized)
+    return graph
+
+
+def _labels(graphs: list[Any]) -> list[list[str]] | None:
+    """A class number a graph, or a row of 0 and 1; None if there is no ``y``."""
+    if any(getattr(graph, "y", None) is None for graph in graphs):
+        return None
+    rows = [np.atleast_1d(np.asarray(graph.y)).ravel() for graph in graphs]
+    if all(len(row) == 1 for row in rows):
+        return [[f"{row[0]:g}"] for row in rows]
+    return [[str(k) for k in np.flatnonzero(row > 0)] for row in rows]

@@ -1,0 +1,106 @@
+"""What is in a file of bags or of a model: `describe_file`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfmgml._files import read_header
+from cfmgml._segments import lengths
+from cfmgml.bags import BagDataset
+from cfmgml.graphs import GraphBatch
+from cfmgml.model import CfMGML
+from cfmgml.recipes import recipe_of
+from cfmgml.scoring import DualScorer
+
+Description = dict[str, Any]
+
+
+def describe_file(path: str | Path) -> Description:
+    """What a file holds, in words and numbers that JSON can hold; the whole file is read, so its hash is checked."""
+    header = read_header(path)
+    kinds = {"BagDataset": ("data set", _describe_bags), "CfMGML": ("model", _describe_model)}
+    if header["kind"] not in kinds:
+        raise ValueError(f"{path} holds a {header['kind']}, neither bags nor a model.")
+    noun, describe = kinds[header["kind"]]
+    about = {
+        "file": {
+            "holds": noun,
+            "bytes": Path(path).stat().st_size,
+            "file version": header["version"],
+            "written by": header.get("written_by", "cfmgml 0.1.0"),
+            "sha256 of content": header["digest"],
+        }
+    }
+    return {**about, **describe(Path(path), header["meta"])}
+
+
+def _describe_bags(path: Path, meta: Mapping[str, Any]) -> Description:
+    bags = BagDataset.load(path)
+    sizes = {"bags": bags.n_bags, **_sizes(bags.graphs), "graphs a bag": _spread(lengths(bags.bag_ptr))}
+    return {
+        "built": _built(bags.info),
+        "sizes": sizes,
+        "labels": _labels(bags),
+        "fingerprint": bags.fingerprint(),
+    }
+
+
+def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
+    model = CfMGML.load(path)
+    parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "kernel"}
+    trained: Description = {
+        "rounds": len(model.objective_),
+        "steps": model.n_iter_,
+        "objective": float(model.objective_[-1]),
+        "training bags": len(model.representatives_),
+        "fingerprint of the training data": model.fingerprint_,
+    }
+    if isinstance(model.scorer_, DualScorer):
+        trained |= {f"kept {name}": value for name, value in _sizes(model.scorer_.landmarks).items()}
+    return {
+        "built": _built(model.info_),
+        "kernel": repr(model.kernel_),
+        "explains nodes": model.kernel_.is_additive,
+        "probabilities": model.calibration_ is not None,
+        "parameters": {name: value for name, value in parameters.items() if value is not None},
+        "training": trained,
+        "labels": {"names": model.label_names_.tolist()},
+        "versions": dict(meta["versions"]),
+    }
+
+
+def _built(info: Mapping[str, Any]) -> Description:
+    recipe = recipe_of(info)
+    told = {name: info[name] for name in ("name", "description", "source", "licence", "recipe_version") if name in info}
+    if recipe.vocabulary is not None:
+        told["vocabulary"] = f"{len(recipe.vocabulary.get('counts', {})):,} words that occur in several texts"
+    skipped = info.get("skipped") or {}
+    return {"from": recipe.kind, **told, "parameters": dict(recipe.parameters)} | (
+        {"left out": dict(skipped)} if skipped else {}
+    )
+
+
+def _sizes(graphs: GraphBatch) -> Description:
+    found: Description = {"graphs": graphs.n_graphs, "nodes": graphs.n_nodes, "edges": int(graphs.edges.shape[1])}
+    if graphs.n_graphs:
+        found["nodes a graph"] = _spread(lengths(graphs.node_ptr))
+    found["node labels"] = 0 if graphs.node_labels is None else len(np.unique(graphs.node_labels))
+    found["node attributes"] = graphs.n_attributes
+    return found
+
+
+def _spread(counts: Any) -> str:
+    return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"
+
+
+def _labels(bags: BagDataset) -> Description:
+    if bags.Y is None or bags.label_names is None:
+        return {"known": "no labels"}
+    known = 1.0 if bags.Y_known is None else float(bags.Y_known.mean())
+    counts = dict(zip(bags.label_names.tolist(), bags.Y.sum(axis=0).tolist(), strict=True))
+    found: Description = {"known": f"{known:.0%}", "a bag": round(float(bags.Y.sum() / bags.n_bags), 2), "bags": counts}
+    if bags.graph_Y is not None:
+        found["graphs"] = dict(zip(bags.label_names.tolist(), bags.graph_Y.sum(axis=0).tolist(), strict=True))
+    return found

@@ -1,0 +1,141 @@
+"""Bags from pictures in folders, globs and tables, with labels from a table."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from cfmgml.bags import BagDataset
+from cfmgml.datasets._image_files import IMAGE_SUFFIXES
+from cfmgml.inputs.labels import LabelTable, file_names, key_column, labels_of_rows, read_labels, stems
+from cfmgml.inputs.paths import list_files
+from cfmgml.inputs.tables import Row, read_table, table_suffix
+from cfmgml.recipes import Recipe
+
+FILE_COLUMNS = ("image", "file", "filename", "path")
+MASK_COLUMNS = ("segments", "mask")
+
+
+def image_bags(
+    sources: Sequence[str | Path],
+    *,
+    labels: str | Path | Literal[False] | None = None,
+    segments: str | Path | None = None,
+    segment_labels: str | Path | None = None,
+    label_names: Sequence[str] | None = None,
+    recipe: Recipe | None = None,
+    on_error: str = "raise",
+    **options: Any,
+) -> BagDataset:
+    """Build bags from pictures as they lie on disk.
+
+    Parameters
+    ----------
+    sources
+        Folders, globs, picture files; or one table with a column ``image`` (paths relative to the table), and if
+        wanted ``segments`` and labels.
+    labels
+        A table of the pictures' labels (`cfmgml.inputs.labels` says in which forms). A picture is found by its path,
+        its name, or its name without suffix; every picture must have a row, unless ``on_error`` is ``"skip"``. None
+        takes those of the pictures' own table, if it has any, and False none at all.
+    segments
+        A folder of masks, each called like its picture; without it, regions are found in the pictures.
+    segment_labels
+        A table of ``image``, ``segment`` (a number in the mask) and ``label``: the regions' own labels, to measure
+        predictions with.
+    label_names
+        The labels in this order, as a model has them; others are refused.
+    recipe
+        How to build; by default `bags_from_images`' own, with ``options``.
+    on_error
+        ``"raise"``, or ``"skip"`` to leave out pictures that cannot be read or have no labels.
+    **options
+        Go to `bags_from_images`.
+    """
+    files, masks, table = _pictures(sources)
+    if labels is not None:
+        table = None if labels is False else read_labels(labels)
+    given: dict[str, Any] = {}
+    if table is not None:
+        files, masks, given = _labelled(files, masks, stems(table).in_order(label_names), on_error)
+    elif label_names is not None and segment_labels is not None:
+        given["label_names"] = list(label_names)
+    if segment_labels is not None:
+        given["segment_labels"] = _segment_labels(segment_labels, files)
+    chosen = segments if segments is not None else None if masks is None else masks
+    return (recipe or Recipe("images")).build_images(files, chosen, on_error=on_error, **given, **options)
+
+
+def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
+    """Picture files, and masks and labels if a table names them."""
+    if len(sources) == 1 and table_suffix(sources[0]) is not None:
+        return _pictures_of_table(Path(sources[0]))
+    return list_files(sources, IMAGE_SUFFIXES, "picture"), None, None
+
+
+def _pictures_of_table(path: Path) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
+    rows = read_table(path)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    key = key_column(columns, str(path), FILE_COLUMNS)
+    mask = next((name for name in columns if name.lower() in MASK_COLUMNS), None)
+    by_file = {str(row[key]).strip(): row for row in reversed(rows) if row.get(key)}
+    names = list(dict.fromkeys(str(row[key]).strip() for row in rows if row.get(key)))
+    if not names:
+        raise ValueError(f"{path} names no picture in its column {key}.")
+    masks = None if mask is None else [path.parent / _mask_of(by_file[name], mask, name, path) for name in names]
+    if {name for name in columns if name not in (key, mask)}:
+        found = labels_of_rows(rows, str(path), MASK_COLUMNS)
+        placed = {(path.parent / name).as_posix(): found.rows[name] for name in names}
+        return [path.parent / name for name in names], masks, LabelTable(found.label_names, placed, str(path))
+    return [path.parent / name for name in names], masks, None
+
+
+def _mask_of(row: Row, column: str, name: str, path: Path) -> str:
+    if not row.get(column):
+        raise ValueError(f"{path}: {name} has no {column}; give every picture one, or leave the column out.")
+    return str(row[column]).strip()
+
+
+def _labelled(
+    files: list[Path], masks: list[Path] | None, table: LabelTable, on_error: str
+) -> tuple[list[Path], list[Path] | None, dict[str, Any]]:
+    """The pictures that the table has labels for, and those labels."""
+    keys = [table.find(file_names(file)) for file in files]
+    lacking = [file for file, key in zip(files, keys, strict=True) if key is None]
+    if lacking and (on_error == "raise" or len(lacking) == len(files)):
+        raise ValueError(
+            f"{table.source} has no row for {lacking[0].name} ({len(lacking)} of {len(files)} pictures have none); "
+            "add a row, with empty labels if it has none, or skip such pictures (--on-error skip)."
+        )
+    if lacking:
+        warnings.warn(
+            f"{len(lacking)} of {len(files)} pictures have no row in {table.source}, such as {lacking[0].name}; "
+            "they are left out.",
+            stacklevel=2,
+        )
+    kept = [k for k, key in enumerate(keys) if key is not None]
+    matrix = table.matrix([key for key in keys if key is not None])
+    given = {"labels": matrix, "label_names": table.label_names}
+    return [files[k] for k in kept], None if masks is None else [masks[k] for k in kept], given
+
+
+def _segment_labels(path: str | Path, files: list[Path]) -> list[dict[int, list[str]]]:
+    """For each picture the labels of its segments, by number."""
+    rows = read_table(path)
+    names = {name.lower(): name for name in rows[0]}
+    if not {"segment", "label"} <= set(names):
+        raise ValueError(f"{path} must have the columns image, segment and label; it has {', '.join(rows[0])}.")
+    key = key_column(list(rows[0]), str(path))
+    by_name: dict[str, dict[int, list[str]]] = {}
+    for number, row in enumerate(rows, start=1):
+        try:
+            segment = int(row[names["segment"]])
+        except (TypeError, ValueError):
+            value = row[names["segment"]]
+            raise ValueError(f"{path}: row {number} must have a number as segment, got {value!r}.") from None
+        label = str(row[names["label"]] or "").strip()
+        by_name.setdefault(str(row[key]).strip(), {}).setdefault(segment, []).extend([label] if label else [])
+    found = [next((by_name[name] for name in file_names(file) if name in by_name), None) for file in files]
+    if None in found:
+        raise ValueError(f"{path} has no row for {files[found.index(None)].name}.")
+    return [row for row in found if row is not None]

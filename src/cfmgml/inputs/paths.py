@@ -1,0 +1,40 @@
+"""Folders, globs and files as a list of files."""
+
+import glob
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+
+def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: str) -> list[Path]:
+    """The files that folders, globs (``"photos/**/*.jpg"``) and file names stand for, each once, in a fixed order.
+
+    A folder stands for its files with one of the suffixes; those of folders inside it need a glob.
+    """
+    found: dict[Path, None] = {}
+    for source in sources:
+        for path in _expand(source, suffixes, noun):
+            found[path] = None
+    if not found:
+        raise ValueError(f"no {noun} was named.")
+    return list(found)
+
+
+def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
+    path = Path(source)
+    if path.is_dir():
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
+        if not inside:
+            raise FileNotFoundError(
+                f"no {noun} in {path}; looked for {', '.join(sorted(suffixes))}. "
+                f"For those of folders inside it, use a glob: '{path}/**/*'."
+            )
+        return inside
+    if path.exists():
+        return [path]
+    if not glob.has_magic(str(source)):
+        raise FileNotFoundError(f"there is no file or folder {source}.")
+    matches = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
+    files = [file for file in matches if file.suffix.lower() in suffixes and file.is_file()]
+    if not files:
+        raise FileNotFoundError(f"no {noun} matches {source}; looked for {', '.join(sorted(suffixes))}.")
+    return files

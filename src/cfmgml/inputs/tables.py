@@ -1,0 +1,168 @@
+"""Tables on disk, CSV, JSON, JSONL and Parquet, as lists of rows, and back."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cfmgml._files import atomic_write
+
+Row = dict[str, Any]
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+NAMES = ", ".join(SUFFIXES)
+MAX_FIELD = 2**30  # letters of a CSV field; Python's limit of 131,072 is shorter than a book
+
+
+def table_suffix(path: str | Path) -> str | None:
+    """Which kind of table a file's name says it is, ``.gz`` left aside; None for none.
+
+    >>> table_suffix("papers.jsonl.gz"), table_suffix("photo.png")
+    ('.jsonl', None)
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def read_table(path: str | Path) -> list[Row]:
+    """The rows of a table, each a dictionary; values of CSV are strings, None where a row is short.
+
+    A CSV's first line names its columns; commas, semicolons and tabs are told apart by it.
+    """
+    path = Path(path)
+    suffix = table_suffix(path)
+    if suffix is None:
+        raise ValueError(f"{path} is not a table that can be read: its name must end in one of {NAMES}.")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}.")
+    if suffix == ".parquet":
+        return _read_parquet(path)
+    rows = _parse(_read_text(path), suffix, path)
+    if not rows:
+        raise ValueError(f"{path} has no rows.")
+    return rows
+
+
+def _read_text(path: Path) -> str:
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return data.decode("utf-8-sig")  # spreadsheets begin their files with a mark
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged ({error}).") from error
+
+
+def _parse(text: str, suffix: str, path: Path) -> list[Row]:
+    if suffix in (".csv", ".tsv"):
+        return _parse_csv(text, path)
+    if suffix == ".json":
+        found = _json(text, path, "")
+        if not isinstance(found, list):
+            raise ValueError(f"{path} must hold a list of objects, got {type(found).__name__}.")
+        pairs: Iterable[tuple[str, Any]] = ((f", entry {k}", row) for k, row in enumerate(found))
+    else:
+        lines = ((f", line {k}", line) for k, line in enumerate(text.split("\n"), start=1) if line.strip())
+        pairs = ((where, _json(line, path, where)) for where, line in lines)
+    rows = []
+    for where, row in pairs:
+        if not isinstance(row, dict):
+            raise ValueError(f"{path}{where}, must be an object like {{...}}, got {type(row).__name__}.")
+        rows.append(row)
+    return rows
+
+
+def _json(text: str, path: Path, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}{where}, is not JSON ({error}).") from error
+
+
+def _parse_csv(text: str, path: Path) -> list[Row]:
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)  # the comma, if none occurs
+    csv.field_size_limit(MAX_FIELD)
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        columns = [str(name).strip() for name in reader.fieldnames or ()]
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"{path} names a column twice: {max(columns, key=columns.count)!r}.")
+        reader.fieldnames = columns
+        rows = list(reader)
+    except csv.Error as error:
+        raise ValueError(f"{path} is not a CSV file ({error}).") from error
+    for row in rows:
+        if None in row:
+            raise ValueError(
+                f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
+                f"{columns}; put values with a {delimiter!r} in quotes."
+            )
+    return rows
+
+
+def _read_parquet(path: Path) -> list[Row]:
+    pa = import_pyarrow()
+    try:
+        rows: list[Row] = pa.parquet.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read as Parquet ({error}).") from error
+    if not rows:
+        raise ValueError(f"{path} has no rows.")
+    return rows
+
+
+def import_pyarrow() -> Any:
+    """The library, or an error that names the extra to install."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'cfmgml[parquet]'.") from error
+    return pyarrow
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+
+def check_writable(path: str | Path) -> str:
+    """The kind of table that a name asks for; raises before any work if it cannot be written."""
+    suffix = table_suffix(path)
+    if suffix is None or Path(path).suffix == ".gz":
+        raise ValueError(f"{path} must end in one of {NAMES}, to say how to write it.")
+    if suffix == ".parquet":
+        import_pyarrow()
+    return suffix
+
+
+def write_table(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
+    """Write rows as the name asks, in one step. Lists become words with ``;`` between them in CSV."""
+    suffix = check_writable(path)
+    if suffix != ".parquet":
+        with atomic_write(path) as stream:
+            stream.write(format_table(rows, suffix).encode())
+        return
+    pa = import_pyarrow()
+    with atomic_write(path) as stream:
+        pa.parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows]), stream)
+
+
+def format_table(rows: Sequence[Mapping[str, Any]], suffix: str = ".csv") -> str:
+    """Rows as text: CSV or TSV (columns as in the first row), JSON, or a JSON object a line.
+
+    >>> print(format_table([{"bag": "a", "labels": ["cow", "sky"], "score:cow": 0.25}]), end="")
+    bag,labels,score:cow
+    a,cow;sky,0.25
+    """
+    if suffix == ".json":
+        return json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n"
+    if suffix in (".jsonl", ".ndjson"):
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+    writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow([";".join(value) if isinstance(value, list) else value for value in row.values()])
+    return out.getvalue()

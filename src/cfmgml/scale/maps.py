@@ -1,0 +1,45 @@
+"""Kernels that can be used over a store: those with an explicit feature map."""
+
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from cfmgml._numbers import check_number
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels import HashedWL, Kernel, NodeSum, as_kernel
+from cfmgml.stores import BagStore
+
+SAMPLE_GRAPHS = 20_000
+
+
+def resolve_on_sample(kernel: Any, store: BagStore, n_graphs: int = SAMPLE_GRAPHS, random_state: Any = None) -> Kernel:
+    """A kernel with what depends on data (gamma, landmarks, tf-idf weights) settled on a sample of a store.
+
+    Without a seed the sample is the same each time too: a run that is taken up again must see the same features.
+    """
+    check_number(n_graphs, "sample_graphs", at_least=1, whole=True)
+    seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31))
+    sample = store.sample(n_graphs, seed)
+    return resolve_explicit(kernel, sample.graphs)
+
+
+def resolve_explicit(kernel: Any, graphs: GraphBatch) -> Kernel:
+    """A kernel settled on these graphs, if it has an explicit map; None takes one that has.
+
+    >>> resolve_explicit(NodeSum(), GraphBatch([0, 1], [0, 0], [[], []], node_attributes=[[1.0]]))
+    Traceback (most recent call last):
+    ValueError: NodeSum() has no explicit feature map, and without one all training graphs would be needed: use HashedWL
+    for labels, approximation='nystrom' or 'fourier' for an rbf kernel of attributes, or a SumKernel of these.
+    """
+    if kernel is None:
+        kernel = NodeSum(approximation="nystrom") if graphs.n_attributes else HashedWL()
+    kernel = as_kernel(kernel)
+    if not kernel.is_explicit:
+        raise ValueError(
+            f"{kernel!r} has no explicit feature map, and without one all training graphs would be needed: use "
+            "HashedWL for labels, approximation='nystrom' or 'fourier' for an rbf kernel of attributes, or a SumKernel "
+            "of these."
+        )
+    resolved: Kernel = clone(kernel).resolve(graphs)
+    return resolved

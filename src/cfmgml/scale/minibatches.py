@@ -1,0 +1,56 @@
+"""Small steps on few bags at a time: a cheap start for training over a store, and learning from streams."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cfmgml._typing import FloatArray
+from cfmgml.objective import Linearisation
+from cfmgml.solvers.cccp import Problem
+
+BAGS = 256  # in a mini-batch
+REACH = 4.0  # how far the first step may move a typical graph's score; best of .3 to 4 in one pass (docs/scale.md)
+TINY = 1e-12
+
+
+def batches(problem: Problem, n_bags: int = BAGS) -> Iterator[Problem]:
+    """The bags of a problem, a few at a time, in their order."""
+    loss = problem.loss
+    for start in range(0, loss.n_bags, n_bags):
+        stop = min(start + n_bags, loss.n_bags)
+        ptr = loss.bag_ptr[start : stop + 1]
+        labels = {name: getattr(loss, name)[start:stop] for name in ("relevant", "irrelevant")}
+        yield replace(
+            problem,
+            rows=problem.rows[int(ptr[0]) : int(ptr[-1])],
+            loss=replace(loss, bag_ptr=ptr - ptr[0], **labels),
+        )
+
+
+@dataclass
+class AdaGrad:
+    """Steps whose length falls with the gradients seen so far, entry by entry (Duchi et al., JMLR 2011)."""
+
+    theta: FloatArray
+    squares: FloatArray  # sums of squared gradients
+    rate: float | None = None  # length of the first step, in every entry; settled on the first batch
+
+    @classmethod
+    def start(cls, theta: FloatArray) -> "AdaGrad":
+        return cls(theta.copy(), np.zeros_like(theta))
+
+    def step(self, batch: Problem, alpha: float, around: Linearisation | None = None) -> float:
+        """One step on a mini-batch; returns its loss before. Without ``around``, Q is of the scores as they are."""
+        value, gradient = replace(batch, alpha=alpha).value_and_gradient(self.theta, around)
+        if self.rate is None:
+            self.rate = REACH / max(float(abs(batch.rows).sum()) / batch.rows.shape[0], TINY)
+        self.squares += gradient**2
+        self.theta -= self.rate * gradient / np.sqrt(self.squares + TINY)
+        return value
+
+
+def bag_means(batch: Problem) -> Linearisation:
+    """Q around zero: every graph of a bag counts the same."""
+    n_graphs = int(batch.loss.bag_ptr[-1])
+    return batch.loss.linearise(np.zeros((n_graphs, batch.n_labels)))

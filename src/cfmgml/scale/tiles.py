@@ -1,0 +1,136 @@
+"""Exact Gram matrices on disk, tile by tile, for when n x n numbers fit there and not in memory."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from cfmgml._files import atomic_write
+from cfmgml._progress import progress
+from cfmgml._typing import FloatArray
+from cfmgml.gram import check_dtype, gram_matrix
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels import Kernel, as_kernel
+from cfmgml.scale.engines import make_engine
+from cfmgml.stores import BagStore
+
+TILE = 2048
+Tile = tuple[int, int]
+
+
+def gram_to_zarr(
+    kernel: Any,
+    graphs: GraphBatch | BagStore,
+    path: str | Path,
+    *,
+    tile: int = TILE,
+    dtype: DTypeLike = "float32",
+    engine: Any = "inline",
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> Any:
+    """The normalised Gram matrix of graphs as a zarr array, computed by tiles and resumable.
+
+    Parameters
+    ----------
+    kernel
+        A `Kernel`; resolved on all graphs if it is not yet.
+    graphs
+        A batch or a store; the graphs themselves must fit in memory, the matrix need not.
+    path
+        Folder of the zarr array. Where tiles of the same matrix are there already, only the others are computed.
+    tile
+        Rows and columns of a tile, and of a chunk on disk.
+    engine
+        As for `fit_store`; every worker must see ``path``.
+
+    Returns
+    -------
+    The array, open for reading: ``Precomputed(array)`` takes it, and with ``CfMGML(..., rank=1000)`` only the columns
+    that it asks for are ever in memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cfmgml import NodeSum
+    >>> graphs = GraphBatch([0, 1, 3], [0, 0, 0], [[], []], node_attributes=[[0.], [0.], [1.]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gram_to_zarr(NodeSum(gamma=1.), graphs, f"{folder}/K.zarr", tile=1)[:].round(3)
+    array([[1.   , 0.827],
+           [0.827, 1.   ]], dtype=float32)
+    """
+    batch = graphs.load().graphs if isinstance(graphs, BagStore) else graphs
+    if not np.array_equal(batch.graph_ids, np.arange(batch.n_graphs)):
+        raise ValueError(
+            "graph_ids must count from 0: compute the matrix over the whole data set, then select from it."
+        )
+    settled = as_kernel(kernel)
+    settled = settled if settled.is_resolved else settled.resolve(batch)
+    path, done = Path(path), Path(f"{path}.tiles")
+    _open(path, batch, settled, tile, check_dtype(dtype), done)
+    n_tiles = -(-batch.n_graphs // tile)
+    left = [(i, j) for i in range(n_tiles) for j in range(i, n_tiles) if not (done / f"{i}-{j}").exists()]
+    workers = make_engine(engine, n_jobs)
+    try:
+        with progress("Gram matrix", len(left), verbose) as advance:
+            for _ in workers.map(compute_tile, left, settled, batch, str(path), tile) if done.exists() else ():
+                advance(1)
+    finally:
+        if workers is not engine:
+            workers.close()
+    shutil.rmtree(done, ignore_errors=True)
+    return _zarr().open_array(str(path), mode="r")
+
+
+def compute_tile(at: Tile, kernel: Kernel, graphs: GraphBatch, path: str, tile: int) -> None:
+    """Compute one tile and its mirror image, and only then note that it is there."""
+    array = _zarr().open_array(path, mode="r+")
+    rows, columns = (slice(k * tile, min((k + 1) * tile, graphs.n_graphs)) for k in at)
+    values: FloatArray = gram_matrix(
+        kernel, graphs[rows], None if at[0] == at[1] else graphs[columns], dtype=array.dtype
+    )
+    array[rows, columns] = values
+    if at[0] != at[1]:
+        array[columns, rows] = values.T
+    with atomic_write(Path(f"{path}.tiles") / f"{at[0]}-{at[1]}"):
+        pass
+
+
+def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: Any, done: Path) -> None:
+    """Make the array, or see that the one that is there is of the same graphs and kernel."""
+    zarr = _zarr()
+    told = {"matrix": _digest(graphs, kernel), "tile": tile, "dtype": str(dtype)}
+    if path.exists():
+        found = zarr.open_array(str(path), mode="r").attrs.get("cfmgml")
+        if found != told:
+            raise ValueError(f"{path} holds another matrix (other graphs, kernel, tile or dtype); remove it first.")
+        return
+    done.mkdir(parents=True, exist_ok=True)
+    for old in done.iterdir():
+        old.unlink()
+    shape = (graphs.n_graphs, graphs.n_graphs)
+    chunks = (min(tile, graphs.n_graphs),) * 2
+    zarr.create_array(
+        str(path), shape=shape, chunks=chunks, dtype=dtype, fill_value=np.nan, attributes={"cfmgml": told}
+    )
+
+
+def _digest(graphs: GraphBatch, kernel: Kernel) -> str:
+    settled = {f"kernel.{key}": value for key, value in vars(kernel).items() if key.endswith("_")}
+    digest = hashlib.sha256(json.dumps([type(kernel).__name__, repr(kernel), repr(settled)]).encode())
+    arrays = {name: value for name, value in settled.items() if isinstance(value, np.ndarray)}
+    for name, array in sorted({**graphs.arrays(), **arrays}.items()):
+        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _zarr() -> Any:
+    try:
+        import zarr
+    except ImportError as error:
+        raise ImportError("Gram matrices on disk need zarr: pip install 'cfmgml[dask]'.") from error
+    return zarr

@@ -1,0 +1,185 @@
+"""Training over a store: the same model, objective and solver, with its rows in partitions."""
+
+import tempfile
+import uuid
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfmgml.kernels import Kernel
+from cfmgml.scale.checkpoints import Checkpoint
+from cfmgml.scale.engines import Engine, Joblib, make_engine
+from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
+from cfmgml.scale.partitions import Job, features_key, no_bags, release
+from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
+from cfmgml.scale.reports import Reporter
+from cfmgml.scoring import ExplicitScorer
+from cfmgml.solvers.cccp import Solution, Standing, solve_cccp
+from cfmgml.solvers.lbfgs import State
+from cfmgml.stores import BagStore
+
+MEMORY_SHARE = 0.25  # of a worker's memory, for features
+
+
+def fit_store(
+    model: Any,
+    store: BagStore,
+    *,
+    engine: Any = "inline",
+    n_blocks: int | None = None,
+    memory: int | None = None,
+    cache: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 10,
+    sample_graphs: int = SAMPLE_GRAPHS,
+    cheap_start: bool = True,
+) -> Any:
+    """Fit a `CfMGML` to a store in bounded memory; ``model.fit(store)`` calls this.
+
+    Parameters
+    ----------
+    model
+        With ``solver="cccp"`` and a kernel that has an explicit map: `HashedWL`, or `NodeSum` and `GraphHopper` with
+        ``approximation="nystrom"`` or ``"fourier"``, and sums of these. None takes the first of them that fits.
+    store
+        Bags with labels.
+    engine
+        ``"inline"``, ``"joblib"`` (local processes, ``model.n_jobs`` or all cores), ``"dask"`` (a cluster on this
+        machine), the address of a Dask scheduler, or a Dask ``Client``. All give the same weights.
+    n_blocks
+        Tasks a pass; None takes 32, or one for 16 partitions if that is more. Weights depend on it in the last digits.
+    memory
+        Bytes of features kept in memory, over all workers together; the rest goes to disk. None takes a quarter of what
+        the workers have. Joblib's processes always share features through the disk.
+    cache
+        Folder for features on disk, on each machine; None for a temporary one that is removed at the end.
+    checkpoint
+        File that says where the run stands: written at the start of each round and every ``checkpoint_every`` steps.
+        If it is there, the run goes on from it.
+    sample_graphs
+        Graphs on which the kernel settles what depends on data: gamma, landmarks, tf-idf weights.
+    cheap_start
+        Start from a pass of mini-batches instead of from zero.
+
+    Returns
+    -------
+    The model. ``representatives_`` is empty: it would have a row for every bag.
+
+    Examples
+    --------
+    >>> from cfmgml import CfMGML, NodeSum
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(subset="train", n_bags=40, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bags.to_store(f"{folder}/digits", graphs_per_partition=50)
+    ...     kernel = NodeSum(approximation="nystrom", n_components=50)
+    ...     model = fit_store(CfMGML(kernel, alpha=1e-3), BagStore(f"{folder}/digits"))
+    >>> model.decision_function(bags).shape
+    (40, 10)
+    """
+    _check(model, store)
+    workers = make_engine(engine, model.n_jobs)
+    report = Reporter(model.verbose, *_limits(model), model.tol)
+    folder = Path(tempfile.gettempdir()) / f"cfmgml-{uuid.uuid4().hex}" if cache is None else Path(cache)
+    try:
+        kernel = resolve_on_sample(model.kernel, store, sample_graphs, model.random_state)
+        report.say(f"{store!r}: {kernel!r} settled on a sample")
+        job = _make_job(model, store, kernel, folder, _memory_of_one(workers, memory))
+        try:
+            blocks = cut_blocks(store.n_partitions, n_blocks)
+            job, problem = _describe(model, job, workers, blocks)
+            report.say(f"{problem.n_features:,} features of {store.n_graphs:,} graphs are ready")
+            kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
+            solution = _solve(model, problem, report, kept, cheap_start)
+        finally:
+            workers.everywhere(partial(release, job.key, folder, cache is None))
+    finally:
+        if workers is not engine:
+            workers.close()
+    return _finish(model, store, kernel, solution)
+
+
+def _limits(model: Any) -> tuple[int, int]:
+    return model.n_rounds or 5, model.max_iter or 200
+
+
+def _check(model: Any, store: BagStore) -> None:
+    model._check_params()
+    if model.solver != "cccp":
+        raise ValueError(f"over a store only solver='cccp' works, got {model.solver!r}.")
+    if model.probability:
+        raise ValueError("probability=True needs scores of held-out bags: fit a store without it.")
+    if "Y" not in store.columns:
+        raise ValueError(f"the bags of {store.path} have no labels to learn from.")
+
+
+def _memory_of_one(workers: Engine, memory: int | None) -> int:
+    if isinstance(workers, Joblib):
+        return 0
+    return int(MEMORY_SHARE * workers.memory_of_one() if memory is None else memory / workers.n_workers)
+
+
+def _make_job(model: Any, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
+    settings = {
+        "loss": model.loss,
+        "term_weights": model.term_weights,
+        "irrelevant_graphs": model.irrelevant,
+        "temperature": float(model.temperature),
+    }
+    loss = no_bags(store.n_labels, **settings)
+    return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, features_key(store, kernel))
+
+
+def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tuple[Job, StoreProblem]:
+    """The first pass makes the features, so whatever is wrong with a partition shows before training starts."""
+    squares, counts = workers.map_sum(describe_block, blocks, job)
+    assert job.store.label_names is not None
+    weights = model._label_weights(counts, job.store.label_names.tolist())
+    job = job.with_weights(weights)
+    return job, StoreProblem(job, workers, blocks, model.alpha, squares)
+
+
+def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool) -> Solution:
+    resume = None if kept is None else kept.load()
+    report.scales = problem.scales()
+    if resume is not None:
+        report.say(f"going on from round {len(resume.objective) + 1}, step {resume.steps}")
+    elif cheap_start:
+        resume = _start(problem, report)
+
+    def on_step(standing: Standing) -> None:
+        report.step(standing)
+        if kept is not None:
+            kept.save(standing)
+
+    rounds, steps = _limits(model)
+    return solve_cccp(problem, rounds, steps, model.tol, report.round, on_step=on_step, resume=resume)
+
+
+def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
+    """The first round's bound, which is the one around zero whatever its descent starts from; None if the mini-batches
+    did not get below zero's value."""
+    zero, scales = problem.start(), problem.scales()
+    bound = problem.bound(zero)
+    value, gradient = bound.value_and_gradient(zero)
+    first = float(np.linalg.norm(gradient))  # the bound touches at zero, so this is the objective's gradient too
+    theta = problem.cheap_start()
+    better, slope = bound.value_and_gradient(theta)
+    report.say(f"a pass of mini-batches: objective {value:.6g} -> {better:.6g}")
+    if not better < value:
+        return None
+    empty = np.zeros((0, len(theta)))
+    return Standing(zero, State(theta / scales, better, slope * scales, empty, empty), 0, [], 0, first)
+
+
+def _finish(model: Any, store: BagStore, kernel: Kernel, solution: Solution) -> Any:
+    model.label_names_ = model.classes_ = store.label_names
+    model.kernel_, model.scorer_ = kernel, ExplicitScorer(kernel, solution.coef)
+    model.intercept_, model.objective_ = solution.intercept, np.array(solution.objective)
+    model.n_iter_, model.gradient_norm_ = solution.n_iter, solution.gradient_norm
+    model.fingerprint_, model.info_ = store.fingerprint(), dict(store.info)
+    model.representatives_ = np.zeros((0, store.n_labels), dtype=np.int64)
+    model.calibration_ = None
+    return model

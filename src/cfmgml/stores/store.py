@@ -1,0 +1,152 @@
+"""A partitioned data set of bags on disk: `BagStore`.
+
+>>> import tempfile
+>>> from cfmgml.datasets import load_digit_bags
+>>> bags = load_digit_bags(subset="train", n_bags=30, random_state=0)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     bags.to_store(f"{folder}/digits", graphs_per_partition=40)
+...     store = BagStore(f"{folder}/digits")
+...     print(store)
+...     print(sum(part.n_bags for part in store))
+BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
+30
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfmgml._parquet.folder import Partition, check_content, differences, read_arrays, read_header, read_partitions
+from cfmgml._typing import NameArray
+from cfmgml.bags import BagDataset
+from cfmgml.graphs import GraphBatch
+
+SAMPLED_PARTITIONS = 16  # a sample is drawn from this many partitions, not from all
+
+
+class BagStore:
+    """Bags of graphs in a folder of Parquet files, read one partition at a time.
+
+    Opening looks at every partition's footer. A truncated file, other columns, other labels or another way of building
+    are named, with the file, and nothing is read: so training on a store does not fail half-way. `BagDataset.to_store`
+    makes a store and adds to one.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Attributes
+    ----------
+    partitions
+        Name and counts of every file, in the order in which they are read.
+    label_names, info
+        As of a `BagDataset`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        header = read_header(self.path)
+        self.partitions: list[Partition] = read_partitions(self.path, header)
+        if not self.partitions:
+            raise ValueError(f"the store {self.path} has no partition yet.")
+        names = header["label_names"]
+        self.label_names: NameArray | None = None if names is None else np.array(names, dtype=np.str_)
+        self.columns: Mapping[str, str] = header["columns"]
+        self._info: Mapping[str, Any] | None = header.pop("info")
+        self._header = header
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For worker processes: a vocabulary in ``info`` can be large, and is in the folder anyway."""
+        return {**vars(self), "_info": None}
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        if self._info is None:
+            self._info = read_header(self.path)["info"]
+        assert self._info is not None
+        return self._info
+
+    @property
+    def n_partitions(self) -> int:
+        return len(self.partitions)
+
+    @property
+    def n_bags(self) -> int:
+        return sum(part.n_bags for part in self.partitions)
+
+    @property
+    def n_graphs(self) -> int:
+        return sum(part.n_graphs for part in self.partitions)
+
+    @property
+    def n_nodes(self) -> int:
+        return sum(part.n_nodes for part in self.partitions)
+
+    @property
+    def n_labels(self) -> int:
+        return 0 if self.label_names is None else len(self.label_names)
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.n_bags,)
+
+    def __len__(self) -> int:
+        return self.n_bags
+
+    def __repr__(self) -> str:
+        counts = f"{self.n_bags:,} bags, {self.n_graphs:,} graphs, {self.n_labels:,} labels"
+        return f"BagStore({self.n_partitions:,} partition{'s' * (self.n_partitions != 1)}, {counts})"
+
+    def fingerprint(self) -> str:
+        """A hash of what all partitions hold: their names have digests of their contents."""
+        names = "\n".join(part.name for part in self.partitions)
+        return hashlib.sha256(names.encode()).hexdigest()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def read(self, number: int) -> BagDataset:
+        """One partition; a damaged one is named."""
+        name = self.partitions[number].name
+        arrays = dict(read_arrays(self.path, name))
+        inner = {key.removeprefix("graphs."): arrays.pop(key) for key in list(arrays) if key.startswith("graphs.")}
+        try:
+            return BagDataset(GraphBatch(**inner), label_names=self.label_names, info=self.info, **arrays)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"partition {name} of {self.path} holds no bags of graphs: {error}") from error
+
+    def __iter__(self) -> Iterator[BagDataset]:
+        """The partitions, one at a time."""
+        return (self.read(number) for number in range(self.n_partitions))
+
+    def load(self) -> BagDataset:
+        """Everything in memory at once."""
+        return BagDataset.concatenate(self, keep_ids=True)
+
+    def sample(self, n_graphs: int, random_state: int = 0) -> BagDataset:
+        """Whole bags with about ``n_graphs`` graphs, from at most 16 partitions; all bags, in order, if there are no
+        more than that."""
+        if n_graphs >= self.n_graphs:
+            return self.load()
+        rng = np.random.default_rng(random_state)
+        n_read = min(self.n_partitions, SAMPLED_PARTITIONS)
+        drawn = []
+        for number in np.sort(rng.permutation(self.n_partitions)[:n_read]).tolist():
+            bags = self.read(number)
+            n_bags = max(1, round(bags.n_bags * n_graphs / n_read / bags.n_graphs))
+            drawn.append(bags[np.sort(rng.permutation(bags.n_bags)[:n_bags])])
+        return BagDataset.concatenate(drawn, keep_ids=True)
+
+    def check(self) -> None:
+        """Read every byte and compare it with the digest in its file's name; opening looks at the footers only."""
+        for part in self.partitions:
+            check_content(self.path, part.name)
+
+    def check_same_kind(self, other: "BagStore") -> None:
+        """Raise unless bags of both may be mixed: same labels, columns and way of building."""
+        complaint = differences(self._header, other._header)
+        if complaint:
+            raise ValueError(f"{other.path} does not fit {self.path}: {complaint}.")

@@ -1,0 +1,77 @@
+"""`create_app`: the application, put together."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from cfmgml.web.exhibits import as_exhibits
+from cfmgml.web.limits import Limits
+from cfmgml.web.metrics import Metrics
+from cfmgml.web.problems import add_problems
+from cfmgml.web.room import Room
+from cfmgml.web.routes import API, add_catalogue, add_page, add_questions, add_status
+from cfmgml.web.shield import LOOPBACK, Shield
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+ABOUT = """Ask a model about an image or a text: labels of the whole, of each of its graphs (regions, sentences), and
+what each node (superpixel, keyword) contributes. The numbers are those of the Python package. Nothing sent is kept."""
+
+
+def import_fastapi() -> Any:
+    """``fastapi``, or an error that names the extra to install."""
+    try:
+        import fastapi
+    except ImportError as error:
+        raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
+    return fastapi
+
+
+def create_app(
+    model: Any, *, limits: Limits | None = None, hosts: Collection[str] | None = LOOPBACK, title: str = "cfmgml"
+) -> "FastAPI":
+    """An ASGI application with the page and the API.
+
+    Parameters
+    ----------
+    model
+        A fitted `CfMGML`, the file of one, an `Exhibit`, or a mapping from names to any of these.
+    limits
+        What one request may cost, see `Limits`.
+    hosts
+        Host names that requests may use; by default this machine's own, None for any.
+    title
+        Of the page.
+
+    Examples
+    --------
+    >>> from cfmgml import CfMGML
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> app = create_app(CfMGML(alpha=1e-4).fit(load_digit_bags(n_bags=20)))
+    >>> app.title
+    'cfmgml'
+    """
+    fastapi = import_fastapi()
+    from cfmgml import __version__
+
+    bounds = limits or Limits()
+    exhibits = as_exhibits(model)
+    metrics = Metrics()
+    room = Room(exhibits, bounds)
+    app: FastAPI = fastapi.FastAPI(
+        title=title,
+        version=__version__,
+        description=ABOUT,
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # FastAPI's own pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=room.open,
+    )
+    app.state.room, app.state.metrics = room, metrics
+    app.add_middleware(Shield, metrics=metrics, hosts=hosts)
+    add_problems(app, metrics)
+    add_page(app)
+    add_status(app, room, metrics)
+    add_catalogue(app, room)
+    add_questions(app, room)
+    return app

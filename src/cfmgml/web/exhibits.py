@@ -1,0 +1,101 @@
+"""What is on show: a model, what to call it, and inputs to try it on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cfmgml.model import CfMGML
+from cfmgml.recipes import Recipe, recipe_of
+from cfmgml.web.limits import Limits
+
+SERVED = ("images", "texts", "digits")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An input to try: a name, and an image's bytes or a text.
+
+    >>> Sample("greeting", "Hello there.").media_type
+    'text/plain'
+    """
+
+    title: str
+    content: bytes | str
+    media_type: str = "text/plain"
+
+    @property
+    def data(self) -> bytes:
+        return self.content.encode() if isinstance(self.content, str) else self.content
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A model to serve, with a title, a line about it, and samples.
+
+    Parameters
+    ----------
+    model
+        A fitted model, or the file of one.
+    title, about
+        For the page; by default the training data's description.
+    samples
+        Inputs that the page offers.
+    """
+
+    model: CfMGML | str | Path
+    title: str = ""
+    about: str = ""
+    samples: tuple[Sample, ...] = field(default=())
+
+    def load(self) -> CfMGML:
+        return CfMGML.load(self.model) if isinstance(self.model, str | Path) else self.model
+
+
+def as_exhibits(models: Any) -> dict[str, Exhibit]:
+    """Exhibits by name, from a model, a file, an exhibit, or a mapping to any of these."""
+    if not isinstance(models, Mapping):
+        models = {"model": models}
+    if not models:
+        raise ValueError("there is no model to serve.")
+    for name in models:
+        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            raise ValueError(f"a model's name must have letters, digits, - and _ only, got {name!r}.")
+    return {name: item if isinstance(item, Exhibit) else Exhibit(item) for name, item in models.items()}
+
+
+def check_servable(model: Any) -> Recipe:
+    """The recipe of a model that can be given raw input; others are refused with a reason."""
+    if not isinstance(model, CfMGML):
+        raise TypeError(f"a CfMGML can be served, got {type(model).__name__}.")
+    recipe = recipe_of(model.info_)
+    if recipe.kind not in SERVED:
+        raise ValueError(
+            "this model learned from graphs that were not built by bags_from_images, bags_from_texts or "
+            "load_digit_bags, so the server cannot build graphs from what people send; use cfmgml predict."
+        )
+    if type(model.kernel_).__name__ == "Precomputed":
+        raise ValueError("a model with a Precomputed kernel cannot score new input: train it with the kernel itself.")
+    return recipe
+
+
+def describe(name: str, exhibit: Exhibit, limits: Limits) -> dict[str, Any]:
+    """What a client should know of a model before it sends anything."""
+    model = exhibit.load()
+    recipe = check_servable(model)
+    cut = recipe.kind == "images" and not recipe.parameters.get("single_graph", False)
+    return {
+        "name": name,
+        "title": exhibit.title or str(model.info_.get("description", "")) or name,
+        "about": exhibit.about,
+        "kind": recipe.kind,
+        "labels": model.label_names_.tolist(),
+        "kernel": type(model.kernel_).__name__,
+        "explains": bool(model.kernel_.is_additive),
+        "probabilities": model.calibration_ is not None,
+        "regions": min(int(recipe.parameters.get("max_regions", 8)), limits.regions) if cut else None,
+        "samples": [
+            {"id": number, "title": sample.title, "media_type": sample.media_type}
+            for number, sample in enumerate(exhibit.samples)
+        ],
+    }

@@ -1,0 +1,51 @@
+"""Messages between the server and its workers: a JSON header and raw bytes, their lengths first. Never pickle."""
+
+import asyncio
+import json
+import struct
+from typing import Any, BinaryIO
+
+LENGTHS = struct.Struct(">IQ")
+MAX_HEADER = 2**20
+MAX_BODY = 2**30
+
+Header = dict[str, Any]
+
+
+def pack(header: Header, body: bytes = b"") -> bytes:
+    """A message as bytes.
+
+    >>> import io
+    >>> read_frame(io.BytesIO(pack({"do": "add"}, b"12")))
+    ({'do': 'add'}, b'12')
+    """
+    text = json.dumps(header, allow_nan=False).encode()
+    return LENGTHS.pack(len(text), len(body)) + text + body
+
+
+def read_frame(stream: BinaryIO) -> tuple[Header, bytes]:
+    """The next message of a pipe; EOFError where it ends."""
+    n_header, n_body = _lengths(_exactly(stream, LENGTHS.size))
+    header = json.loads(_exactly(stream, n_header))
+    return header, _exactly(stream, n_body)
+
+
+async def read_frame_async(stream: asyncio.StreamReader) -> tuple[Header, bytes]:
+    """The next message; asyncio.IncompleteReadError where the pipe ends."""
+    n_header, n_body = _lengths(await stream.readexactly(LENGTHS.size))
+    header = json.loads(await stream.readexactly(n_header))
+    return header, await stream.readexactly(n_body)
+
+
+def _lengths(prefix: bytes) -> tuple[int, int]:
+    n_header, n_body = LENGTHS.unpack(prefix)
+    if n_header > MAX_HEADER or n_body > MAX_BODY:
+        raise ValueError(f"a message must have {MAX_HEADER} and {MAX_BODY} bytes at most, got {n_header} and {n_body}.")
+    return n_header, n_body
+
+
+def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:
+    data = stream.read(n_bytes)
+    if len(data) < n_bytes:
+        raise EOFError("the pipe has ended.")
+    return data

@@ -1,0 +1,81 @@
+"""What the application holds while it runs: the exhibits, what is said of them, and the workers."""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cfmgml.web.bodies import read_body
+from cfmgml.web.exhibits import Exhibit, describe
+from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.pool import WorkerPool
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def _as_it_is(body: bytes) -> bytes:
+    return body
+
+
+class Room:
+    """Exhibits, their descriptions, and the workers while the application runs."""
+
+    def __init__(self, exhibits: Mapping[str, Exhibit], limits: Limits) -> None:
+        self.exhibits = exhibits
+        self.limits = limits
+        self.about = {name: describe(name, item, limits) for name, item in exhibits.items()}
+        self.pool: WorkerPool | None = None
+
+    @contextlib.asynccontextmanager
+    async def open(self, app: Any) -> AsyncIterator[None]:
+        with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
+            self.pool = WorkerPool(self._files(Path(folder)), self.limits)
+            await self.pool.start()
+            try:
+                yield
+            finally:
+                await self.pool.stop()
+
+    def _files(self, folder: Path) -> dict[str, str]:
+        """A file for every model: its own, or one written for the workers to read."""
+        files = {}
+        for name, exhibit in self.exhibits.items():
+            if isinstance(exhibit.model, str | Path):
+                files[name] = str(Path(exhibit.model).absolute())
+            else:
+                files[name] = str(folder / f"{name}.cfmgml")
+                exhibit.model.save(files[name])
+        return files
+
+    def find(self, name: str) -> dict[str, Any]:
+        if name not in self.about:
+            raise Refused(404, "no_such_model", f"There is no such model here; there are {', '.join(self.about)}.")
+        return self.about[name]
+
+    async def ask(
+        self,
+        request: "Request",
+        header: dict[str, Any],
+        most_bytes: int,
+        prepare: Callable[[bytes], bytes] = _as_it_is,
+    ) -> "Response":
+        """Read a body, let a worker answer, and pass the answer on as it is."""
+        from starlette.responses import Response
+
+        self.find(header["model"])
+        assert self.pool is not None
+        async with self.pool.place():
+            body = prepare(await read_body(request, most_bytes, self.limits))
+            status, content = await self.pool.ask(header, body)
+        if status != 200:
+            raise Refused(status, **_code_and_reason(content))
+        return Response(content, media_type="application/json")
+
+
+def _code_and_reason(content: bytes) -> dict[str, str]:
+    problem = json.loads(content)
+    return {"code": problem["error"], "reason": problem["reason"]}

@@ -1,0 +1,168 @@
+"""The routes: the page and its files, health and counts, and the API."""
+
+import json
+from collections.abc import Collection
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cfmgml.web.limits import Refused
+from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
+from cfmgml.web.problems import problem_answers, what_is_wrong
+from cfmgml.web.room import Room
+from cfmgml.web.uploads import MEDIA_TYPES
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+API = "/api/v1"
+FILE_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+SHOWN_LIMITS = ("body_bytes", "pixels", "side", "characters", "texts", "regions", "seconds")
+IMAGE_TYPES = (*MEDIA_TYPES, "application/octet-stream")
+
+
+def add_page(app: "FastAPI") -> None:
+    from fastapi import Response
+
+    folder = resources.files("cfmgml.web") / "static"
+    page = (folder / "index.html").read_bytes()
+    files = {
+        item.name: (item.read_bytes(), FILE_TYPES[Path(item.name).suffix])
+        for item in folder.iterdir()
+        if Path(item.name).suffix in FILE_TYPES
+    }
+
+    @app.get("/", include_in_schema=False)
+    def index() -> Response:
+        return Response(page, media_type="text/html; charset=utf-8")
+
+    @app.get("/static/{name}", include_in_schema=False)
+    def static(name: str) -> Response:
+        if name not in files:
+            raise Refused(404, "not_found", "There is no such file.")
+        content, media_type = files[name]
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
+
+
+def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
+    from fastapi import Response
+
+    from cfmgml.web.schemas import Health
+
+    @app.get("/healthz", response_model=Health, responses=problem_answers(503), tags=["status"])
+    async def healthz() -> Any:
+        """Whether there is a worker to answer."""
+        n_alive = 0 if room.pool is None else room.pool.n_alive
+        if n_alive == 0:
+            raise Refused(503, "no_worker", "No worker is running; one is being started.")
+        return {"status": "ok", "workers": n_alive}
+
+    @app.get("/metrics", include_in_schema=False)
+    async def prometheus() -> Response:
+        pool = room.pool
+        gauges = {
+            "requests_inside": ("Requests being read, waiting or worked on.", pool.n_inside if pool else 0),
+            "workers": ("Worker processes running.", pool.n_alive if pool else 0),
+            "workers_replaced": ("Workers ended and replaced.", pool.n_replaced if pool else 0),
+            "resident_bytes": ("Memory of the server process, without its workers.", resident_bytes()),
+        }
+        return Response(metrics.render(gauges), media_type=MEDIA_TYPE)
+
+
+def add_catalogue(app: "FastAPI", room: Room) -> None:
+    from fastapi import Response
+
+    from cfmgml.web.schemas import Catalogue, ModelInfo
+
+    limits = {name: getattr(room.limits, name) for name in SHOWN_LIMITS}
+
+    @app.get(f"{API}/models", response_model=Catalogue, responses=problem_answers(), tags=["models"])
+    async def models() -> Any:
+        """All models, and the limits of what may be sent."""
+        return {"version": app.version, "limits": limits, "models": list(room.about.values())}
+
+    @app.get(f"{API}/models/{{model}}", response_model=ModelInfo, responses=problem_answers(404, 422), tags=["models"])
+    async def model(model: str) -> Any:
+        """One model: what it reads, and its labels."""
+        return room.find(model)
+
+    @app.get(
+        f"{API}/models/{{model}}/samples/{{sample}}",
+        response_class=Response,
+        responses={200: {"description": "An image or a text.", "content": {"*/*": {}}}, **problem_answers(404, 422)},
+        tags=["models"],
+    )
+    async def sample(model: str, sample: int) -> Response:
+        """An input to try."""
+        room.find(model)
+        samples = room.exhibits[model].samples
+        if not 0 <= sample < len(samples):
+            raise Refused(404, "no_such_sample", f"There are {len(samples)} samples, numbered from 0.")
+        return Response(samples[sample].data, media_type=samples[sample].media_type)
+
+
+def add_questions(app: "FastAPI", room: Room) -> None:
+    from fastapi import Query, Request, Response
+
+    from cfmgml.web.schemas import Answer, TextInput
+
+    limits = room.limits
+    answers: dict[int | str, dict[str, Any]] = {
+        200: {"model": Answer, "description": "What the model says."},
+        **problem_answers(400, 404, 408, 413, 415, 422, 500, 503, 504),
+    }
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    image_body = {"required": True, "content": dict.fromkeys(IMAGE_TYPES, binary)}
+    text_body = {"required": True, "content": {"application/json": {"schema": TextInput.model_json_schema()}}}
+
+    @app.post(
+        f"{API}/models/{{model}}/image",
+        response_class=Response,
+        responses=answers,
+        openapi_extra={"requestBody": image_body},
+        tags=["answers"],
+    )
+    async def image(
+        model: str, request: Request, regions: Annotated[int | None, Query(ge=1, le=limits.regions)] = None
+    ) -> Any:
+        """Labels of an image (the body is the file itself), of its regions, and what each superpixel contributes.
+
+        `regions` is the most regions that it is cut into; left out, as many as in training.
+        """
+        _expect_type(request, IMAGE_TYPES)
+        header = {"model": model, "kind": "image", "regions": regions}
+        return await room.ask(request, header, limits.body_bytes)
+
+    @app.post(
+        f"{API}/models/{{model}}/text",
+        response_class=Response,
+        responses=answers,
+        openapi_extra={"requestBody": text_body},
+        tags=["answers"],
+    )
+    async def text(model: str, request: Request) -> Any:
+        """Labels of a text, of its sentences, and what each keyword contributes."""
+        _expect_type(request, ("application/json",))
+        return await room.ask(request, {"model": model, "kind": "text"}, limits.text_bytes, _check_text)
+
+
+def _expect_type(request: Any, known: Collection[str]) -> None:
+    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if found not in known:
+        raise Refused(415, "wrong_type", f"Content-Type must be one of {', '.join(known)}.")
+
+
+def _check_text(body: bytes) -> bytes:
+    """A JSON string, or a list of them, from what was sent."""
+    from pydantic import ValidationError
+
+    from cfmgml.web.schemas import TextInput
+
+    try:
+        given = TextInput.model_validate_json(body)
+    except ValidationError as error:
+        wrong = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_input=False)]
+        raise Refused(422, "bad_text", what_is_wrong(wrong)) from None
+    if (given.text is None) == (given.texts is None):
+        raise Refused(422, "bad_text", "Send either text or texts.")
+    return json.dumps(given.texts if given.text is None else given.text).encode()

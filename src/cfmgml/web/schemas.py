@@ -1,0 +1,122 @@
+"""What the API takes and gives, as pydantic models: they make the OpenAPI document."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Problem(BaseModel):
+    """Why a request was not answered."""
+
+    error: str = Field(description="A short code for programs.", examples=["too_many_pixels"])
+    reason: str = Field(description="A sentence for people.")
+
+
+class SampleInfo(BaseModel):
+    """An input to try."""
+
+    id: int
+    title: str
+    media_type: str
+
+
+class ModelInfo(BaseModel):
+    """A model that can be asked."""
+
+    name: str
+    title: str
+    about: str
+    kind: str = Field(description="What it reads: images, texts or digits (an image of a row of them).")
+    labels: list[str]
+    kernel: str
+    explains: bool = Field(description="Whether answers hold what each node contributes.")
+    probabilities: bool
+    regions: int | None = Field(description="Regions an image is cut into by default; null where that is not asked.")
+    samples: list[SampleInfo]
+
+
+class Catalogue(BaseModel):
+    """All models, and the limits of what may be sent."""
+
+    version: str
+    limits: dict[str, Any]
+    models: list[ModelInfo]
+
+
+class LabelAnswer(BaseModel):
+    """A label of the whole input."""
+
+    name: str
+    score: float = Field(description="The best score of a graph: `decision_function` in Python.")
+    margin: float = Field(description="Score less threshold.")
+    predicted: bool
+    decided_by: int = Field(description="The graph with the best score.")
+    probability: float | None
+
+
+class GraphAnswer(BaseModel):
+    """A graph: a region, a digit, a sentence."""
+
+    name: str
+    nodes: Annotated[list[int], Field(min_length=2, max_length=2, description="First node, and the one after its last")]
+    scores: list[float] = Field(description="One a label, in the order of label_names: `decision_function_graphs`.")
+    at: list[float] | None = Field(None, description="A point inside the region, x and y in picture pixels.")
+    share: float | None = Field(None, description="Of the picture's area.")
+
+
+class Explanation(BaseModel):
+    """What each node adds to its graph's scores: `explain`, for the best labels."""
+
+    labels: list[str]
+    intercepts: list[float]
+    contributions: list[list[float]] = Field(
+        description="A row a label, a number a node; with the intercept, the sum over a graph's nodes is its score."
+    )
+
+
+class Picture(BaseModel):
+    """Where nodes and regions lie: value, length, value, length, ... row after row; -1 is none."""
+
+    width: int
+    height: int
+    original_width: int
+    original_height: int
+    nodes: list[int]
+    regions: list[int]
+
+
+class MarkedText(BaseModel):
+    """A sentence and where its keywords stand: start, stop (in code points) and node."""
+
+    graph: int
+    text: str
+    marks: list[list[int]]
+
+
+class Answer(BaseModel):
+    """Labels of the input, of each of its graphs, and what its nodes contribute."""
+
+    kind: str
+    threshold: float
+    label_names: list[str]
+    labels: list[LabelAnswer] = Field(description="Best first.")
+    graphs: list[GraphAnswer]
+    explanation: Explanation | None
+    picture: Picture | None = None
+    texts: list[MarkedText] | None = None
+
+
+class Health(BaseModel):
+    """Whether there are workers to answer."""
+
+    status: str
+    workers: int
+
+
+class TextInput(BaseModel):
+    """A text, which is cut into sentences; or texts that are cut already."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str | None = Field(None, description="A text.", examples=["Tumour cells grow. They evade the immune system."])
+    texts: list[str] | None = Field(None, description="Instead of text: its sentences, or other parts.")

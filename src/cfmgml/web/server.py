@@ -1,0 +1,119 @@
+"""`serve` and `serve_demo`: the application behind uvicorn, on this machine only unless told otherwise."""
+
+import contextlib
+import ipaddress
+import logging
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cfmgml.web.app import create_app, import_fastapi
+from cfmgml.web.exhibits import Exhibit
+from cfmgml.web.limits import Limits
+from cfmgml.web.shield import LOOPBACK
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+KEEP_ALIVE_SECONDS = 10
+MOST_CONNECTIONS = 500
+
+
+def serve(model_path: str | Path, host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None) -> None:
+    """Serve the page and the API for a model's file, until stopped with Ctrl-C.
+
+    Parameters
+    ----------
+    model_path
+        What `CfMGML.save` or ``cfmgml train`` wrote.
+    host
+        The address to listen on: this machine only by default. ``"0.0.0.0"`` lets others in: there is no password.
+    port
+        The port; 0 takes a free one.
+    limits
+        What one request may cost, see `Limits`.
+    """
+    import_fastapi()
+    run_server({"model": Exhibit(model_path, title=Path(model_path).stem)}, host, port, limits)
+
+
+def serve_demo(host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None) -> None:
+    """Train two small models, on handwritten digits and on photos, and serve them with samples to try."""
+    import_fastapi()
+    from cfmgml.web.demo import demo_exhibits
+
+    _say("Training two small models, on handwritten digits and on photos ...")
+    run_server(demo_exhibits(), host, port, limits)
+
+
+def run_server(exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Limits | None) -> None:
+    """Listen, say where, and serve until stopped."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
+    local = is_loopback(host)
+    listening = listen(host, port)  # before the work, so that a port that is taken fails now
+    with listening:
+        app = create_app(exhibits, limits=limits, hosts=LOOPBACK if local else None)
+        _log_to_stderr()
+        server = uvicorn.Server(_config(uvicorn, app))
+        address = f"[{host}]" if ":" in host else host
+        _say(f"Serving on http://{address}:{listening.getsockname()[1]} (Ctrl-C stops it).")
+        if not local:
+            _say("Anyone who can reach this machine can use it: there is no password.")
+        with contextlib.suppress(KeyboardInterrupt):  # the way to stop it
+            server.run(sockets=[listening])
+    if not server.started:
+        raise OSError("the server did not start; what it wrote above says why.")
+    _say("Stopped.")
+
+
+def _config(uvicorn: Any, app: "FastAPI") -> Any:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # it would log addresses as they were asked for; `Shield` logs routes
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket bound to an address, or an error that says what to do."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise OSError(f"cannot listen on {host}, port {port} ({error.strerror}); try another --port.") from error
+    return listening
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("cfmgml.web").setLevel(logging.INFO)
+
+
+def _say(text: str) -> None:
+    print(f"cfmgml: {text}", file=sys.stderr, flush=True)

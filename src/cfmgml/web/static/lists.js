@@ -1,0 +1,75 @@
+// The two lists beside the picture: labels of the whole, best first, and its parts.
+
+import { bestOf, make, signed } from "./words.js";
+
+const FEW = 8; // labels below the threshold that are shown at first
+
+export function fillLabels(list, answer, showAll, pressed, onPress) {
+  const found = answer.labels.filter((label) => label.predicted);
+  const missed = answer.labels.filter((label) => !label.predicted);
+  const most = answer.labels.reduce((size, label) => Math.max(size, Math.abs(label.margin)), 1e-9);
+  const shown = showAll ? missed : missed.slice(0, FEW);
+  const rows = found.map((label) => labelRow(answer, label, most, pressed, onPress));
+  rows.push(make("li", "divide", found.length ? "below the threshold" : "nothing is above the threshold"));
+  if (!missed.length) rows.pop();
+  rows.push(...shown.map((label) => labelRow(answer, label, most, pressed, onPress)));
+  list.replaceChildren(...rows);
+  return missed.length - Math.min(missed.length, FEW);
+}
+
+function labelRow(answer, label, most, pressed, onPress) {
+  const item = make("li", label.predicted ? "found" : "missed");
+  const row = make("button", "row");
+  row.type = "button";
+  row.setAttribute("aria-pressed", String(label.name === pressed));
+  const explained = answer.explanation && answer.explanation.labels.includes(label.name);
+  row.disabled = !explained;
+  const side = label.predicted ? "above" : "below";
+  const part = answer.graphs[label.decided_by].name;
+  const chance = label.probability === null ? "" : `, probability ${label.probability.toFixed(2)}`;
+  row.setAttribute(
+    "aria-label",
+    `${label.name}: ${signed(label.score)}, ${side} the threshold by ${Math.abs(label.margin).toFixed(2)}, best in ${part}${chance}`,
+  );
+  row.title = `margin ${signed(label.margin, 4)} over the threshold ${answer.threshold}, best in ${part}${chance}`;
+  row.append(make("span", "name", label.name), bar(label.margin / most), make("span", "score", signed(label.score)));
+  row.addEventListener("click", () => onPress(label.name));
+  item.append(row);
+  return item;
+}
+
+function bar(share) {
+  const box = make("span", "bar");
+  const fill = make("i", share > 0 ? "for" : "against");
+  fill.style.setProperty("--size", Math.abs(share).toFixed(4));
+  box.append(fill);
+  return box;
+}
+
+// The parts, each with its best label; with a label chosen, with its score for that, and which of them decided.
+export function fillGraphs(list, answer, label, pressed, onPress) {
+  const column = label ? answer.label_names.indexOf(label) : -1;
+  const decider = label ? answer.labels.find((item) => item.name === label).decided_by : -1;
+  list.replaceChildren(
+    ...answer.graphs.map((graph, number) => {
+      const best = bestOf(answer, number);
+      const name = label || best.label;
+      const score = label ? graph.scores[column] : best.score;
+      const found = score > answer.threshold;
+      const item = make("li", found ? "found" : "missed");
+      const row = make("button", "row");
+      row.type = "button";
+      row.setAttribute("aria-pressed", String(number === pressed));
+      row.setAttribute(
+        "aria-label",
+        `${graph.name}: ${name} ${signed(score)}${found ? "" : ", below the threshold"}${number === decider ? ", decides" : ""}`,
+      );
+      const title = make("span", "name", found || label ? name : `${name}?`);
+      if (number === decider) title.append(make("span", "decides", "decides"));
+      row.append(make("span", "number", String(number + 1)), title, make("span", "score", signed(score)));
+      row.addEventListener("click", () => onPress(number));
+      item.append(row);
+      return item;
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+// A text with its sentences: the best label of each, and the words that decided for one label.
+
+import { bestOf, contributionsTo, make, signed } from "./words.js";
+
+const STRONG = 0.6;
+
+export class TextView {
+  constructor(box) {
+    this.box = box;
+    this.answer = null;
+  }
+
+  show(answer) {
+    this.answer = answer;
+    this.box.hidden = false;
+    this.choose(null, null);
+  }
+
+  clear() {
+    this.answer = null;
+    this.box.hidden = true;
+  }
+
+  choose(label, graph) {
+    if (!this.answer) return;
+    const heat = label && contributionsTo(this.answer, label);
+    this.box.classList.toggle("heated", Boolean(heat));
+    this.box.replaceChildren(...this.answer.texts.map((part) => this.sentence(part, heat, label, graph)));
+  }
+
+  sentence(part, heat, label, chosen) {
+    const line = make("p", `sentence${part.graph === chosen ? " chosen" : ""}`);
+    const letters = Array.from(part.text); // places are counted in characters, not in UTF-16 units
+    let at = 0;
+    for (const [start, stop, node] of part.marks) {
+      line.append(letters.slice(at, start).join(""), marked(letters.slice(start, stop).join(""), heat, node));
+      at = stop;
+    }
+    line.append(letters.slice(at).join(""));
+    line.append(this.verdict(part.graph, label));
+    return line;
+  }
+
+  verdict(graph, label) {
+    const best = bestOf(this.answer, graph);
+    const score = label ? this.answer.graphs[graph].scores[this.answer.label_names.indexOf(label)] : best.score;
+    const found = score > this.answer.threshold;
+    return make("span", `best${found ? " found" : ""}`, found || label ? `${label || best.label} ${signed(score)}` : "");
+  }
+}
+
+function marked(word, heat, node) {
+  const mark = make("mark", "", word);
+  if (!heat) return mark;
+  const value = heat.values[node];
+  const strength = Math.abs(value) / heat.largest;
+  mark.className = value < 0 ? "against" : "for";
+  if (strength > STRONG) mark.classList.add("strong");
+  mark.style.setProperty("--strength", strength.toFixed(3));
+  mark.title = signed(value, 3);
+  return mark;
+}

@@ -1,0 +1,39 @@
+// Numbers and names as people read them, and elements as code makes them.
+
+export function signed(value, digits = 2) {
+  const text = Math.abs(value).toFixed(digits);
+  return (value < 0 && Number(text) !== 0 ? "\u2212" : "+") + text;
+}
+
+export function listed(names) {
+  if (names.length < 2) return names.join("");
+  return `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+}
+
+export function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+export function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// The best label of a graph, and whether it is above the threshold.
+export function bestOf(answer, graph) {
+  const scores = answer.graphs[graph].scores;
+  let best = 0;
+  for (let c = 1; c < scores.length; c++) if (scores[c] > scores[best]) best = c;
+  return { label: answer.label_names[best], score: scores[best], found: scores[best] > answer.threshold };
+}
+
+// What each node adds to a label, and the largest of it; null where the answer does not say.
+export function contributionsTo(answer, label) {
+  const row = answer.explanation ? answer.explanation.labels.indexOf(label) : -1;
+  if (row < 0) return null;
+  const values = answer.explanation.contributions[row];
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return { values, largest: largest || 1 };
+}

@@ -1,0 +1,113 @@
+"""A worker process: ``python -m cfmgml.web.worker``, spoken to through its stdin and stdout (`cfmgml.web.frames`).
+
+It decodes and computes, so that a file that breaks a decoder, or an input that takes too long, costs one process and
+not the server. The first message says which models to load; each further one holds one input. It ends with its stdin.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from cfmgml.model import CfMGML
+from cfmgml.recipes import recipe_of
+from cfmgml.web.answers import Analyst
+from cfmgml.web.frames import Header, pack, read_frame
+from cfmgml.web.limits import Limits, Refused
+
+
+def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tuple[int, dict[str, Any]]:
+    """The status and the content of the reply to one input; it never raises."""
+    try:
+        analyst = analysts[header["model"]]
+        if header["kind"] == "image":
+            return 200, analyst.image(body, header.get("regions"))
+        return 200, analyst.text(json.loads(body))
+    except Refused as refusal:
+        return refusal.status, refusal.to_json()
+    except MemoryError:
+        return 413, {"error": "too_large", "reason": "The input needs more memory than it may have. Make it smaller."}
+    except Exception as error:
+        print(f"cfmgml worker: {_where(error)}", file=sys.stderr, flush=True)
+        return 500, {"error": "failed", "reason": "The server failed at this input; its log says where."}
+
+
+def _where(error: BaseException) -> str:
+    """What went wrong and in which lines, without the message: it may hold what somebody sent."""
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    lines = " < ".join(f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in reversed(frames))
+    return f"{type(error).__name__} at {lines}"
+
+
+def warm_up(analyst: Analyst) -> None:
+    """Import and compile what the first request would otherwise wait for."""
+    kind = recipe_of(analyst.model.info_).kind
+    if kind == "texts":
+        analyst.text("Warm hands. Cold feet.")
+        return
+    side = 8 if kind == "digits" else 96
+    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
+    from PIL import Image
+
+    with contextlib.suppress(Refused):
+        analyst.image(_png(Image.fromarray(picture)))
+
+
+def _png(image: Any) -> bytes:
+    import io
+
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    return stream.getvalue()
+
+
+def bound_memory(n_bytes: int) -> None:
+    """From here on this process may take so much more address space; where a system cannot say, it is not bounded."""
+    try:
+        import resource
+
+        with open("/proc/self/statm") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + n_bytes, resource.RLIM_INFINITY))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    """Load what the first message names, then answer until the pipe ends."""
+    header, _ = read_frame(incoming)
+    limits = Limits.from_json(header["limits"])
+    analysts = {name: Analyst(CfMGML.load(path), limits) for name, path in header["models"].items()}
+    for analyst in analysts.values():
+        warm_up(analyst)
+    bound_memory(limits.worker_bytes)
+    _send(outgoing, {"ready": True})
+    while True:
+        try:
+            header, body = read_frame(incoming)
+        except EOFError:
+            return
+        status, content = answer(analysts, header, body)
+        del body
+        _send(outgoing, {"status": status}, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
+
+
+def _send(outgoing: BinaryIO, header: Header, body: bytes = b"") -> None:
+    outgoing.write(pack(header, body))
+    outgoing.flush()
+
+
+def main() -> None:
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not get between the messages
+    with incoming, outgoing, contextlib.suppress(BrokenPipeError):
+        run(incoming, outgoing)
+
+
+if __name__ == "__main__":
+    main()

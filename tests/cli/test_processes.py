@@ -1,0 +1,113 @@
+"""The command line as a process: signals, pipes, terminals, completion."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from cfmgml import BagDataset, CfMGML
+from cfmgml.inputs import read_table
+
+CFMGML = [sys.executable, "-m", "cfmgml.cli"]
+WAIT = 120
+
+
+def start(folder, command, **options):
+    return subprocess.Popen(
+        [*CFMGML, *command.split()],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        **options,
+    )
+
+
+def kill_when_writing(process, folder, number):
+    """Send the signal as soon as the temporary file is there, or when the process has ended."""
+    until = time.monotonic() + WAIT
+    while process.poll() is None and time.monotonic() < until:
+        if any(name.endswith(".part") for name in os.listdir(folder)):
+            break
+        time.sleep(0.002)
+    process.send_signal(number)
+
+
+def kill_after(process, seconds, number):
+    time.sleep(seconds)
+    process.send_signal(number)
+
+
+COMMANDS = {
+    "build": ("build text papers.jsonl -o {out}/made.bags", "made.bags", BagDataset.load),
+    "train": ("train papers.bags -o {out}/made.cfmgml --alpha 1e-3", "made.cfmgml", CfMGML.load),
+    "predict": ("predict papers.cfmgml papers.jsonl --level node -o {out}/made.csv", "made.csv", read_table),
+}
+
+
+@pytest.fixture(scope="module")
+def papers(world, run_in):
+    assert run_in(world, "build text papers.jsonl -o papers.bags") == 0
+    assert run_in(world, "train papers.bags -o papers.cfmgml --alpha 1e-3") == 0
+    return world
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_killed_at_any_moment_leaves_the_old_file_or_the_new_one(papers, run_in, tmp_path, command):
+    line, name, load = COMMANDS[command]
+    assert run_in(papers, line.format(out=tmp_path)) == 0
+    target, new = tmp_path / name, (tmp_path / name).read_bytes()
+    rng = np.random.default_rng(len(command))
+    kills = [
+        *(lambda p, s=s: kill_after(p, s, signal.SIGKILL) for s in rng.uniform(0.3, 3, 2)),
+        lambda p: kill_when_writing(p, tmp_path, signal.SIGKILL),
+        lambda p: kill_when_writing(p, tmp_path, signal.SIGINT),
+        lambda p: kill_when_writing(p, tmp_path, signal.SIGTERM),
+    ]
+    for number, kill in enumerate(kills):
+        target.write_bytes(b"old")
+        process = start(papers, line.format(out=tmp_path))
+        kill(process)
+        process.communicate(timeout=WAIT)
+        content = target.read_bytes()
+        assert content in (b"old", new), f"kill {number}"
+        if content != b"old":
+            load(target)
+        others = [path.name for path in tmp_path.iterdir() if path != target]
+        if process.returncode in (130, 143, 1, 0):  # it could clean up
+            assert others == []
+        for other in others:
+            assert other.endswith(".part")
+            (tmp_path / other).unlink()
+
+
+def test_ctrl_c_says_stopped(papers, tmp_path):
+    process = start(papers, f"train papers.bags -o {tmp_path / 'm.cfmgml'} --probability")
+    assert process.stderr.readline().startswith(b"Learning from BagDataset(20 bags")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=WAIT)
+    assert process.returncode == 130
+    assert out == b""
+    assert err.endswith(b"cfmgml: stopped.\n")
+    assert b"Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_has_seen_enough(papers):
+    process = start(papers, "predict papers.cfmgml papers.bags --level node")
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=WAIT) == 1
+    assert err == b""
+
+
+def test_completion():
+    environment = {**os.environ, "_CFMGML_COMPLETE": "complete_bash", "COMP_WORDS": "cfmgml bu", "COMP_CWORD": "1"}
+    code = "import sys; sys.argv[0] = 'cfmgml'; from cfmgml.cli import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["build"]

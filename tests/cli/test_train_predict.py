@@ -1,0 +1,154 @@
+"""``cfmgml train``, ``predict`` and ``inspect``: the same numbers as in Python, on stdout or in files."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cfmgml import BagDataset, CfMGML
+from cfmgml.inputs import read_table
+from cfmgml.recipes import recipe_of
+
+
+@pytest.fixture(scope="module")
+def model(photo_model):
+    return CfMGML.load(photo_model)
+
+
+@pytest.fixture(scope="module")
+def bags(world, model):
+    """The new pictures, built in Python as the model says."""
+    return recipe_of(model.info_).build_images(world / "new")
+
+
+def test_train_says_what_it_chose(world, run_in, photo_model, tmp_path, capsys):
+    assert run_in(world, f"train base.bags -o {tmp_path / 'm.cfmgml'} --alpha auto --kernel both --probability") == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    chosen = CfMGML.load(tmp_path / "m.cfmgml")
+    assert f"Chose alpha {chosen.alpha:g} (average precision of held-out bags by alpha: 0.01: " in captured.err
+    assert "SumKernel" in captured.err
+    assert chosen.calibration_ is not None
+    assert not chosen.verbose
+
+
+def test_predict_gives_the_numbers_of_python(world, run_in, photo_model, model, bags, capsys):
+    capsys.readouterr()
+    assert run_in(world, "predict base.cfmgml new") == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    rows = list(csv.DictReader(io.StringIO(captured.out)))
+    assert [row["bag"] for row in rows] == ["p00", "p01"]
+    scores = model.decision_function(bags)
+    names = model.label_names_
+    found = np.array([[float(row[f"score:{name}"]) for name in names] for row in rows])
+    np.testing.assert_array_equal(found, scores)
+    assert [row["labels"] for row in rows] == [";".join(names[row > 0]) for row in scores]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl", "tsv", "parquet"])
+def test_predict_writes_every_format(world, run_in, photo_model, model, bags, tmp_path, suffix):
+    out = tmp_path / f"regions.{suffix}"
+    assert run_in(world, f"predict base.cfmgml new --level graph -o {out}") == 0
+    rows = read_table(out)
+    scores = model.decision_function_graphs(bags)
+    assert [row["graph"] for row in rows] == bags.graph_names.tolist()
+    found = [[float(row[f"score:{name}"]) for name in model.label_names_] for row in rows]
+    np.testing.assert_array_equal(found, scores)
+    if suffix in ("json", "parquet"):
+        assert rows[0]["labels"] == model.label_names_[scores[0] > 0].tolist()
+
+
+def test_nodes_add_up_to_the_score(world, run_in, photo_model, model, bags, capsys):
+    capsys.readouterr()
+    assert run_in(world, "predict base.cfmgml new --level node --format json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    added = np.array([[row[f"adds:{name}"] for name in model.label_names_] for row in rows])
+    sums = np.add.reduceat(added, bags.graphs.node_ptr[:-1])
+    np.testing.assert_allclose(sums + model.intercept_, model.decision_function_graphs(bags), atol=1e-9)
+
+
+def test_masks_say_where_regions_lie(world, run_in, photo_model, bags, tmp_path):
+    assert run_in(world, f"predict base.cfmgml new -o {tmp_path / 'x.csv'} --masks {tmp_path / 'masks'}") == 0
+    for number, name in enumerate(bags.bag_names.tolist()):
+        mask = np.asarray(Image.open(tmp_path / "masks" / f"{name}.png"))
+        assert mask.shape == (48, 72)
+        assert [f"{name}#{k}" for k in np.unique(mask[mask > 0])] == bags[number].graph_names.tolist()
+    built = recipe_of(bags.info).build_images(world / "new", tmp_path / "masks")
+    np.testing.assert_array_equal(built.graphs.node_attributes, bags.graphs.node_attributes)
+
+
+def test_input_built_another_way_is_refused_with_the_command(world, run_in, photo_model, capsys):
+    assert run_in(world, "build images new --features paper --n-jobs 1 -o paper.bags") == 0
+    capsys.readouterr()
+    assert run_in(world, "predict base.cfmgml paper.bags") == 1
+    err = capsys.readouterr().err
+    assert "built from pictures with features='paper', the model's training data with features='rich'" in err
+    assert "cfmgml build images DIR --like MODEL -o new.bags" in err
+    assert run_in(world, "build images new --like base.cfmgml --n-jobs 1 -o right.bags") == 0
+    assert run_in(world, "predict base.cfmgml right.bags") == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "message"),
+    [
+        ("predict base.cfmgml new -o x.xls", 1, "x.xls must end in one of .csv"),
+        ("predict base.bags new", 1, "base.bags holds a BagDataset, not a CfMGML"),
+        ("predict nowhere.cfmgml new", 1, "there is no file nowhere.cfmgml"),
+        ("predict base.cfmgml papers.jsonl", 1, "must have a column image, file, filename or path; it has id, text"),
+        ("predict base.cfmgml base.bags --max-regions 3", 2, "--max-regions is for pictures"),
+        ("predict base.cfmgml new --level pixel", 2, "'pixel' is not one of 'bag', 'graph', 'node'"),
+        ("train base.bags -o x.cfmgml --alpha much", 2, "--alpha must be auto or a number such as 1e-4, got 'much'"),
+        ("train base.bags -o x.cfmgml --alpha -1", 1, "alpha must be above 0"),
+        ("train base.cfmgml -o x.cfmgml", 1, "base.cfmgml holds a CfMGML, not a BagDataset"),
+        ("train unlabelled.bags -o x.cfmgml --alpha 1", 1, "these bags have no Y"),
+        ("inspect labels.csv", 1, "labels.csv is damaged or not a cfmgml file"),
+        ("inspect", 2, "Missing argument 'FILE'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(world, run_in, photo_model, capsys, command, status, message):
+    if "unlabelled" in command:
+        BagDataset.load(world / "base.bags")
+        assert run_in(world, "build images new --n-jobs 1 -o unlabelled.bags") == 0
+    capsys.readouterr()
+    assert run_in(world, command) == status
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+
+
+def test_texts_from_raw_input(world, run_in, tmp_path, capsys):
+    assert run_in(world, f"build text papers.jsonl -o {tmp_path / 'p.bags'}") == 0
+    assert run_in(tmp_path, "train p.bags -o p.cfmgml --alpha 1e-4") == 0
+    (tmp_path / "letter.txt").write_text("The orchestra played a melody. Then the referee ended the match.")
+    capsys.readouterr()
+    assert run_in(tmp_path, "predict p.cfmgml letter.txt --level graph --format jsonl") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.split("\n") if line]
+    assert [row["best"] for row in rows] == ["music", "sport"]
+
+
+def test_graphs_from_raw_input(world, run_in, tmp_path, capsys):
+    assert run_in(world, f"build graphs molecules --labels molecules.csv -o {tmp_path / 'm.bags'}") == 0
+    assert run_in(tmp_path, "train m.bags -o m.cfmgml --kernel wl --alpha 1e-4") == 0
+    capsys.readouterr()
+    assert run_in(world, f"predict {tmp_path / 'm.cfmgml'} molecules/m0/g0.graphml") == 0
+    assert capsys.readouterr().out.startswith("bag,labels,best,score:chain,score:ring\ng0,")
+
+
+def test_inspect(world, run_in, photo_model, model, capsys):
+    capsys.readouterr()
+    assert run_in(world, "inspect base.bags") == 0
+    text = capsys.readouterr().out
+    for expected in ("holds: data set", "from: images", "features: rich", "bags: 4", "grass: ", "sha256 of content: "):
+        assert expected in text
+    assert run_in(world, "inspect base.cfmgml --json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["kernel"].startswith("NodeSum(")
+    assert found["labels"]["names"] == ["grass", "sand", "sky"]
+    assert found["training"]["fingerprint of the training data"] == BagDataset.load(world / "base.bags").fingerprint()
+    assert {"cfmgml", "numpy", "scikit-image"} <= set(found["versions"])
+    assert found["built"]["parameters"]["features"] == "rich"

@@ -1,0 +1,96 @@
+"""Prediction over a store writes what the model says, and goes on where it was interrupted."""
+
+import json
+
+import numpy as np
+import pyarrow.dataset
+import pyarrow.parquet
+import pytest
+
+from cfmgml import CfMGML, NodeSum
+from cfmgml._parquet.folder import KEY
+from cfmgml.scale import predict_store, prediction
+from cfmgml.stores import BagStore
+
+
+@pytest.fixture(scope="module")
+def model(store):
+    from cfmgml.kernels import HashedWL
+
+    return CfMGML(HashedWL(1, n_bits=8), alpha=1e-3, n_rounds=2, max_iter=20).fit(store)
+
+
+def read(folder):
+    return pyarrow.dataset.dataset(folder, format="parquet").to_table().to_pydict()
+
+
+def labels(scores, names):
+    return [names[row].tolist() for row in scores > 0]
+
+
+@pytest.mark.parametrize("engine", ["inline", "joblib"])
+def test_all_levels(model, many, store, tmp_path, engine):
+    predict_store(model, store, tmp_path, ("bag", "graph", "node"), engine=engine)
+    bags, graphs, nodes = (read(tmp_path / level) for level in ("bags", "graphs", "nodes"))
+    scores = model.decision_function(many)
+    np.testing.assert_allclose(bags["scores"], scores)
+    assert bags["labels"] == labels(scores, many.label_names)
+    assert bags["bag"] == list(range(many.n_bags))
+    np.testing.assert_allclose(graphs["scores"], model.decision_function_graphs(many))
+    assert graphs["bag"] == many.bag_ids.tolist()
+    assert graphs["graph"] == list(range(many.n_graphs))
+    np.testing.assert_allclose(nodes["contributions"], model.explain(many), atol=1e-12)
+    assert nodes["graph"] == np.repeat(np.arange(many.n_graphs), np.diff(many.graphs.node_ptr)).tolist()
+    assert nodes["node"][:3] == list(range(min(3, np.diff(many.graphs.node_ptr)[0])))[:3] or nodes["node"][0] == 0
+
+
+def test_on_a_cluster(model, many, store, tmp_path, client):
+    predict_store(model, store, tmp_path, "graph", engine=client)
+    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], model.decision_function_graphs(many))
+    assert not (tmp_path / "bags").exists()
+
+
+def test_names_and_metadata(model, many, tmp_path):
+    from dataclasses import replace
+
+    named = replace(
+        many,
+        bag_names=[f"b{k}" for k in range(many.n_bags)],
+        graph_names=[f"g{k}" for k in range(many.n_graphs)],
+        graphs=replace(many.graphs, node_names=[f"n{k}" for k in range(many.graphs.n_nodes)]),
+    )
+    named.to_store(tmp_path / "store", graphs_per_partition=100)
+    predict_store(model, BagStore(tmp_path / "store"), tmp_path / "out", ("bag", "graph", "node"))
+    assert read(tmp_path / "out" / "bags")["name"] == named.bag_names.tolist()
+    assert read(tmp_path / "out" / "graphs")["name"] == named.graph_names.tolist()
+    assert read(tmp_path / "out" / "nodes")["name"] == named.graphs.node_names.tolist()
+    schema = pyarrow.parquet.read_schema(next((tmp_path / "out" / "bags").iterdir()))
+    assert json.loads(schema.metadata[KEY])["label_names"] == many.label_names.tolist()
+
+
+def test_goes_on_where_it_was_interrupted(model, store, tmp_path, monkeypatch):
+    predict_store(model, store, tmp_path)
+    files = sorted((tmp_path / "graphs").iterdir())
+    files[1].unlink()
+    files[2].write_bytes(files[2].read_bytes()[:50])
+    written = []
+    write = prediction._write
+    monkeypatch.setattr(prediction, "_write", lambda path, *rest: written.append(path) or write(path, *rest))
+    predict_store(model, store, tmp_path)
+    assert written == files[1:3]
+    other = CfMGML(NodeSum("linear"), alpha=1e-2, n_rounds=1, max_iter=2).fit(store)
+    del written[:]
+    predict_store(other, store, tmp_path, "bag")
+    assert len(written) == store.n_partitions, "scores of another model are not kept"
+
+
+def test_kernels_that_need_training_graphs_predict_too(many, store, tmp_path):
+    model = CfMGML(NodeSum(), alpha=1e-2, n_rounds=1, max_iter=5).fit(many[:40])
+    predict_store(model, store, tmp_path, "graph")
+    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], model.decision_function_graphs(many))
+
+
+def test_unknown_levels(model, store, tmp_path):
+    for level in ("edge", (), ("bag", "x")):
+        with pytest.raises(ValueError, match="level must be one or several of"):
+            predict_store(model, store, tmp_path, level)

@@ -1,0 +1,77 @@
+"""Gram matrices on disk are the same as in memory, resumable, and usable."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
+from cfmgml.scale import gram_to_zarr, tiles
+
+
+@pytest.mark.parametrize("make", [lambda: NodeSum(gamma=0.7), lambda: WeisfeilerLehman(2), lambda: GraphHopper()])
+def test_equals_the_matrix_in_memory(make, many, tmp_path):
+    found = gram_to_zarr(make(), many.graphs, tmp_path / "K", tile=100, dtype="float64")
+    np.testing.assert_allclose(found[:], gram_matrix(make(), many.graphs), atol=1e-12)
+    assert found.chunks == (100, 100)
+    assert not (tmp_path / "K.tiles").exists()
+
+
+def test_from_a_store_on_a_cluster(many, store, tmp_path, client):
+    found = gram_to_zarr(NodeSum(gamma=0.7), store, tmp_path / "K", tile=200, engine=client)
+    np.testing.assert_allclose(found[:], gram_matrix(NodeSum(gamma=0.7), many.graphs), atol=1e-5)
+
+
+def test_goes_on_where_it_was_interrupted(many, tmp_path, monkeypatch):
+    done = []
+    compute = tiles.compute_tile
+
+    def some(at, *rest):
+        if len(done) == 4:
+            raise KeyboardInterrupt
+        done.append(at)
+        compute(at, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tiles, "compute_tile", some)
+        with pytest.raises(KeyboardInterrupt):
+            gram_to_zarr(NodeSum(gamma=0.7), many.graphs, tmp_path / "K", tile=100)
+    with monkeypatch.context() as patch:
+        patch.setattr(tiles, "compute_tile", lambda at, *rest: done.append(at) or compute(at, *rest))
+        found = gram_to_zarr(NodeSum(gamma=0.7), many.graphs, tmp_path / "K", tile=100)
+    assert len(done) == len(set(done)), "no tile was computed twice"
+    np.testing.assert_allclose(found[:], gram_matrix(NodeSum(gamma=0.7), many.graphs), atol=1e-5)
+    with monkeypatch.context() as patch:
+        patch.setattr(tiles, "compute_tile", lambda at, *rest: pytest.fail("the matrix is complete"))
+        gram_to_zarr(NodeSum(gamma=0.7), many.graphs, tmp_path / "K", tile=100)
+
+
+def test_another_matrix_is_refused(many, tmp_path):
+    gram_to_zarr(NodeSum(gamma=0.7), many.graphs, tmp_path / "K", tile=200)
+    for kernel, graphs in [(NodeSum(gamma=0.8), many.graphs), (NodeSum(gamma=0.7), many[:20].graphs)]:
+        with pytest.raises(ValueError, match="holds another matrix"):
+            gram_to_zarr(kernel, graphs, tmp_path / "K", tile=200)
+    with pytest.raises(ValueError, match="graph_ids must count from 0"):
+        gram_to_zarr(NodeSum(gamma=0.7), many[5:].graphs, tmp_path / "K2")
+
+
+@pytest.mark.parametrize("rank", [None, 40])
+def test_precomputed_takes_it(many, tmp_path, rank):
+    K = gram_to_zarr(NodeSum(gamma=0.7), many.graphs, tmp_path / "K", tile=100, dtype="float64")
+    train, test = many[:100], many[100:]
+    on_disk = CfMGML(Precomputed(K), alpha=1e-2, rank=rank).fit(train)
+    in_memory = CfMGML(Precomputed(K[:]), alpha=1e-2, rank=rank).fit(train)
+    np.testing.assert_allclose(on_disk.decision_function(test), in_memory.decision_function(test), atol=1e-9)
+
+
+def test_precomputed_checks_what_is_on_disk(many, tmp_path):
+    import zarr
+
+    bad = zarr.create_array(str(tmp_path / "bad"), shape=(3000, 3000), chunks=(1000, 1000), dtype="float32")
+    bad[0, 2999] = 1.0
+    with pytest.raises(ValueError, match="K must be symmetric"):
+        Precomputed(bad).resolve(many.graphs)
+    bad[0, 2999] = np.nan
+    with pytest.raises(ValueError, match="K must be finite"):
+        Precomputed(bad).resolve(many.graphs)
+    shutil.rmtree(tmp_path / "bad")

@@ -1,0 +1,34 @@
+"""A run of the protocol that takes seconds, on the embedded digits; importable by processes that are started on it."""
+
+from dataclasses import replace
+from functools import cache
+
+from cfmgml import NodeSum
+from cfmgml.datasets import load_digit_bags
+from cfmgml.experiments.reproduction.evaluation import own_data
+from cfmgml.experiments.reproduction.methods import find_methods
+from cfmgml.experiments.reproduction.planning import Protocol
+from cfmgml.experiments.reproduction.reproduce import Experiment
+
+PROTOCOL = Protocol(n_folds=2, n_inner=2, quick=True)
+FEW = ("cfmgml", "m3miml", "dummy")
+
+
+@cache
+def digits(shared=False):
+    """Bags of digits as a data set; bags share digits, which shows only if ``shared``."""
+    bags = load_digit_bags(n_bags=20, random_state=0)
+    return own_data(bags if shared else replace(bags, graph_names=None), "digits", NodeSum())
+
+
+def run(out, methods=FEW, n_jobs=None, reports=None, data=None):
+    """Measure what is missing in the folder; returns the experiment."""
+    experiment = Experiment(out)
+    sets = [data or digits()]
+    assert experiment.run(sets, find_methods(list(methods)), PROTOCOL, n_jobs, reports) == []
+    return experiment
+
+
+def run_in_process(out):
+    """The same for a process of its own, which may be killed."""
+    run(out)

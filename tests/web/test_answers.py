@@ -1,0 +1,185 @@
+"""Answers hold the numbers that Python gives, and say rightly where nodes lie."""
+
+import numpy as np
+import pytest
+
+from cfmgml import CfMGML, NodeSum
+from cfmgml._segments import segment_sum
+from cfmgml.datasets import bags_from_images
+from cfmgml.kernels import ProductKernel
+from cfmgml.recipes import recipe_of
+from cfmgml.web import demo
+from cfmgml.web.answers import Analyst
+from cfmgml.web.exhibits import as_exhibits, check_servable
+from cfmgml.web.limits import Limits, Refused
+
+
+def expand(runs):
+    return np.repeat(runs[::2], runs[1::2])
+
+
+def check_numbers(answer, model, bags):
+    """Scores and contributions are the model's own, to the last digits."""
+    scores = model.decision_function_graphs(bags)
+    np.testing.assert_allclose([graph["scores"] for graph in answer["graphs"]], scores, rtol=0, atol=1e-9)
+    by_name = dict(zip(model.label_names_.tolist(), model.decision_function(bags)[0], strict=True))
+    np.testing.assert_allclose(
+        [label["score"] for label in answer["labels"]],
+        [by_name[label["name"]] for label in answer["labels"]],
+        atol=1e-9,
+    )
+    columns = [model.label_names_.tolist().index(name) for name in answer["explanation"]["labels"]]
+    contributions = np.array(answer["explanation"]["contributions"])
+    np.testing.assert_allclose(contributions, model.explain(bags)[:, columns].T, rtol=0, atol=1e-9)
+    whole = segment_sum(contributions.T, bags.graphs.node_ptr) + answer["explanation"]["intercepts"]
+    np.testing.assert_allclose(whole, scores[:, columns], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("regions", [None, 3])
+def test_a_photo_from_a_file(photo_model, photo_file, tmp_path, regions):
+    (tmp_path / "photo.png").write_bytes(photo_file)
+    bags = recipe_of(photo_model.info_).build_images([tmp_path / "photo.png"], max_regions=regions)
+    answer = Analyst(photo_model).image(photo_file, regions)
+    check_numbers(answer, photo_model, bags)
+    assert len(answer["graphs"]) == bags.n_graphs == (regions or 8)
+    picture = answer["picture"]
+    nodes, regions_map = expand(picture["nodes"]), expand(picture["regions"])
+    assert len(nodes) == len(regions_map) == picture["width"] * picture["height"] == 280 * 200
+    assert set(nodes) == set(range(bags.graphs.n_nodes))
+    for number, graph in enumerate(answer["graphs"]):
+        assert set(nodes[regions_map == number]) == set(range(*graph["nodes"]))
+        x, y = graph["at"]
+        assert regions_map[int(y) * 280 + int(x)] == number
+        assert graph["share"] == pytest.approx((regions_map == number).mean())
+
+
+def test_labels_are_ranked_with_their_margins(photo_model, photo_file):
+    answer = Analyst(photo_model).image(photo_file)
+    scores = [label["score"] for label in answer["labels"]]
+    assert scores == sorted(scores, reverse=True)
+    assert sorted(label["name"] for label in answer["labels"]) == sorted(photo_model.label_names_)
+    for label in answer["labels"]:
+        column = answer["label_names"].index(label["name"])
+        own = [graph["scores"][column] for graph in answer["graphs"]]
+        assert own.index(max(own)) == label["decided_by"]
+        assert label["predicted"] == (label["score"] > 0)
+        assert label["margin"] == label["score"] - answer["threshold"]
+    assert answer["labels"][0]["name"] == "cat"
+
+
+def test_a_strip_of_digits(digit_model):
+    from sklearn.datasets import load_digits
+
+    sample = demo.digit_strips()[0]
+    true = [int(word) for word in sample.title.split()]
+    numbers = demo.digit_numbers()[::-1][: len(true)]
+    np.testing.assert_array_equal(load_digits().target[numbers], true)
+    bags = recipe_of(digit_model.info_).build_digits(load_digits().images[numbers] / 16)
+    answer = Analyst(digit_model).image(sample.data)
+    check_numbers(answer, digit_model, bags)
+    nodes = expand(answer["picture"]["nodes"]).reshape(8, -1)
+    rows, columns = np.nonzero(nodes >= 0)
+    attributes = bags.graphs.node_attributes[nodes[rows, columns]]
+    np.testing.assert_array_equal(attributes[:, 0], rows)
+    np.testing.assert_array_equal(attributes[:, 1], columns % 8)
+
+
+@pytest.mark.parametrize("shape", [(8, 60), (4, 8), (16, 16 * 13)])
+def test_what_is_no_strip_of_digits(digit_model, make_file, rng, shape):
+    pixels = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
+    with pytest.raises(Refused, match="strip of digits"):
+        Analyst(digit_model).image(make_file(pixels))
+
+
+def test_an_empty_square(digit_model, make_file):
+    pixels = np.full((16, 32, 3), 255, dtype=np.uint8)
+    with pytest.raises(Refused, match="one shade"):
+        Analyst(digit_model).image(make_file(pixels))
+    pixels[4:12, 4:6] = 0
+    with pytest.raises(Refused, match="Square 2 of 2 has no ink"):
+        Analyst(digit_model).image(make_file(pixels))
+
+
+def test_a_text(text_model):
+    text = "Immune cells attack. \U0001d54b Blood vessels sprout, and vessels grow."
+    bags = recipe_of(text_model.info_).build_texts([text])
+    answer = Analyst(text_model).text(text)
+    check_numbers(answer, text_model, bags)
+    np.testing.assert_allclose(
+        sorted(label["probability"] for label in answer["labels"]), sorted(text_model.predict_proba(bags)[0])
+    )
+    words = {
+        (part["text"][start:stop].lower(), str(bags.graphs.node_names[node]))
+        for part in answer["texts"]
+        for start, stop, node in part["marks"]
+    }
+    assert ("vessels", "vessels") in words
+    assert ("sprout", "sprout") in words
+    assert [part["graph"] for part in answer["texts"]] == [0, 1]
+
+
+def test_texts_that_are_cut_already(text_model):
+    parts = ["Blood vessels. Immune cells.", "Cells"]
+    bags = recipe_of(text_model.info_).build_texts([parts])
+    check_numbers(Analyst(text_model).text(parts), text_model, bags)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "reason"),
+    [
+        ("", 422, "no text"),
+        (["", " "], 422, "no text"),
+        ("a" * 501, 413, "501 characters; 500 are the most"),
+        (["x"] * 6, 413, "6 sentences; 5 are the most"),
+        ("half \ud800 pair", 422, "surrogate"),
+    ],
+)
+def test_texts_that_are_refused(text_model, text, status, reason):
+    with pytest.raises(Refused, match=reason) as caught:
+        Analyst(text_model, Limits(characters=500, texts=5)).text(text)
+    assert caught.value.status == status
+
+
+def test_nodes_are_bounded(photo_model, photo_file):
+    with pytest.raises(Refused, match="nodes; 10 are the most"):
+        Analyst(photo_model, Limits(nodes=10)).image(photo_file)
+
+
+def test_the_wrong_kind_of_input(photo_model, text_model, photo_file):
+    with pytest.raises(Refused, match="reads texts, not images"):
+        Analyst(text_model).image(photo_file)
+    with pytest.raises(Refused, match="reads images, not texts"):
+        Analyst(photo_model).text("Cells.")
+
+
+def test_explained_labels_are_bounded(photo_model, photo_file):
+    answer = Analyst(photo_model, Limits(explained=2)).image(photo_file)
+    assert answer["explanation"]["labels"] == [label["name"] for label in answer["labels"][:2]]
+
+
+def test_a_kernel_that_is_no_sum_over_nodes(photos, photo_file):
+    bags = demo.photo_bags(photos, n_crops=2, seed=0)
+    model = CfMGML(ProductKernel([NodeSum(), NodeSum("linear")]), alpha=1e-3).fit(bags)
+    answer = Analyst(model).image(photo_file)
+    assert answer["explanation"] is None
+    assert len(answer["labels"]) == bags.n_labels
+
+
+def test_one_graph_of_the_whole_picture(photos, photo_file):
+    names, images = list(photos), [pixels[:120, :160] for pixels in photos.values()]
+    bags = bags_from_images(images, labels=[[name] for name in names], names=names, single_graph=True)
+    model = CfMGML(alpha=1e-3).fit(bags)
+    answer = Analyst(model).image(photo_file, 5)
+    assert [graph["share"] for graph in answer["graphs"]] == [1.0]
+
+
+def test_models_that_cannot_be_served(bags):
+    model = CfMGML(alpha=1e-3).fit(bags)
+    with pytest.raises(ValueError, match="cannot build graphs from what people send"):
+        check_servable(model)
+    with pytest.raises(TypeError, match="CfMGML can be served, got dict"):
+        check_servable({})
+    with pytest.raises(ValueError, match="letters, digits"):
+        as_exhibits({"../x": model})
+    with pytest.raises(ValueError, match="no model to serve"):
+        as_exhibits({})

@@ -1,0 +1,172 @@
+"""The page in a real browser: what people do, what they see, and that everybody can use it."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+def choose_file(page, name, data, kind="image/png"):
+    page.locator("#file").set_input_files({"name": name, "mimeType": kind, "buffer": data})
+
+
+def wait_for_answer(page, text):
+    from playwright.sync_api import expect
+
+    expect(page.locator("#status")).to_contain_text(text, timeout=120_000)
+
+
+def seen(page, selector="#canvas"):
+    """The pixels of an element as the browser shows it."""
+    return read_pixels(page.locator(selector).screenshot())
+
+
+def test_image_in_regions_and_labels_out(open_page, photo_model, photo_file):
+    page = open_page()
+    wait_for_answer(page, "Found cat")  # the first sample opens by itself
+    choose_file(page, "mine.png", photo_file)
+    wait_for_answer(page, "8 regions")
+    assert page.locator("#labels button").count() == len(photo_model.label_names_)
+    assert page.locator("#labels .found button").first.inner_text().split() == ["cat", page_score(page, 0)]
+    assert page.locator("#graphs button").count() == 8
+    assert page.locator("#tags .tag").count() == 8
+    assert "cat" in page.locator("#tags").inner_text()
+    outlines = (seen(page).min(axis=2) > 215).mean() - (read_pixels(photo_file).min(axis=2) > 215).mean()
+    assert 0.004 < outlines < 0.2  # thin white lines on a brown cat
+
+
+def read_pixels(data):
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+
+
+def page_score(page, number):
+    return page.locator("#labels .score").nth(number).inner_text()
+
+
+def test_click_shows_the_heat_map(open_page):
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    before = seen(page)
+    assert page.locator("#legend").is_hidden()
+    page.locator("#labels button").first.click()
+    wait_for_answer(page, "Showing what speaks for cat")
+    heat = seen(page)
+    assert page.locator("#labels button").first.get_attribute("aria-pressed") == "true"
+    assert "What speaks for cat" in page.locator("#legend").inner_text()
+    assert page.locator("#graphs .decides").count() == 1
+    red, _, blue = heat.transpose(2, 0, 1)
+    assert (red - blue > 60).mean() > 0.05  # what speaks for the cat is orange
+    assert np.abs(heat - before).mean() > 10
+    page.locator("#labels button").first.click()
+    wait_for_answer(page, "Showing all parts")
+    np.testing.assert_allclose(seen(page).mean(), before.mean(), atol=2)
+
+
+def test_by_keyboard_alone(open_page):
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('#labels') !== null"):
+            break
+    else:
+        pytest.fail("the labels cannot be reached with Tab")
+    page.keyboard.press("Enter")
+    wait_for_answer(page, "Showing what speaks for cat")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"  # the focus stayed
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_the_slider_moves_the_number_of_regions(open_page):
+    page = open_page()
+    wait_for_answer(page, "8 regions")
+    slider = page.get_by_role("slider", name="Regions, at most")
+    slider.focus()
+    for _ in range(5):
+        slider.press("ArrowLeft")
+    wait_for_answer(page, "3 regions")
+    assert page.locator("#graphs button").count() == 3
+
+
+def test_a_click_on_the_picture_chooses_its_region(open_page):
+    page = open_page()
+    wait_for_answer(page, "8 regions")
+    page.locator("#canvas").click(position={"x": 40, "y": 40})
+    assert page.locator("#graphs button[aria-pressed=true]").count() == 1
+
+
+def test_a_bad_file_shows_a_readable_error(open_page, photo_file):
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    alert = page.get_by_role("alert")
+    for name, data, words in (
+        ("notes.png", b"these are notes", "This is not a PNG, JPEG, WebP, GIF or BMP image."),
+        ("half.png", photo_file[:3000], "cannot be decoded"),
+        ("large.png", bytes(3 * 2**20), "3.0 MiB; 2 MiB are the most"),
+    ):
+        choose_file(page, name, data)
+        alert.get_by_text(words).wait_for(state="visible")
+    page.get_by_role("button", name="Sample: cat").click()
+    wait_for_answer(page, "Found cat")
+    assert alert.is_hidden()
+
+
+def test_digits(open_page):
+    page = open_page()
+    page.get_by_role("radio", name="Digits").check()
+    wait_for_answer(page, "4 digits")
+    assert page.get_by_role("slider").count() == 0
+    page.locator("#labels button").first.click()
+    wait_for_answer(page, "Showing what speaks for")
+    assert page.locator("#tags .tag").count() == 4
+
+
+def test_texts(open_page):
+    page = open_page()
+    page.get_by_role("radio", name="Texts").check()
+    wait_for_answer(page, "2 sentences")
+    page.get_by_label("A text, cut into sentences").fill("\U0001d54b Vessels carry blood. Immune <b>cells</b> attack.")
+    page.get_by_role("button", name="Read it").click()
+    wait_for_answer(page, "2 sentences")
+    assert page.locator("#reading b").count() == 0  # what was typed is text
+    page.locator("#labels button").first.click()
+    wait_for_answer(page, "Showing what speaks for")
+    marked = page.locator("#reading mark.for, #reading mark.against")
+    assert {"Vessels", "blood", "Immune"} <= set(marked.all_inner_texts())
+    page.get_by_label("A text, cut into sentences").fill("")
+    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("alert").get_by_text("There is no text.").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_problem(open_page, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(scheme)
+    wait_for_answer(page, "Found cat")
+    states = [lambda: None, lambda: page.locator("#labels button").first.click()]
+    states += [lambda: page.get_by_role("radio", name="Texts").check(), lambda: choose_text_label(page)]
+    for reach in states:
+        reach()
+        page.wait_for_timeout(300)
+        problems = Axe().run(page).response["violations"]
+        assert not [(p["id"], p["nodes"][0]["html"]) for p in problems if p["impact"] in ("serious", "critical")]
+
+
+def choose_text_label(page):
+    wait_for_answer(page, "2 sentences")
+    page.locator("#labels button").first.click()
+
+
+@pytest.mark.parametrize("width", [360, 1180])
+def test_nothing_is_cut_off(open_page, width):
+    page = open_page(width=width, height=740)
+    wait_for_answer(page, "Found cat")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#canvas").bounding_box()["width"] <= width
+    small = page.evaluate(
+        "Array.from(document.querySelectorAll('button, .button')).filter(e => e.offsetParent).map(e => e.offsetHeight)"
+    )
+    assert min(small) >= 24  # large enough for a finger
