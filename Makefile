@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format clean
+.PHONY: help demo test check format bench clean
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -43,5 +43,16 @@ format: $(VENV)/.dev  ## Put the code into the house's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Peers are in an environment of the benchmarks' own: never a dependency of ours.
+BENCH ?=
+.venv-bench/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -c constraints.txt -r benchmarks/requirements.txt -e '.[images,text,plots]'
+	@touch $@
+
+bench: .venv-bench/.ready  ## Measure against peers; BENCH="wl hopper_rbf --quick" chooses
+	.venv-bench/bin/python benchmarks/suite.py $(BENCH)
+	.venv-bench/bin/python benchmarks/subproblem.py
+
 clean:  ## Remove the environment and everything made
-	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-bench out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

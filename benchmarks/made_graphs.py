@@ -77,3 +77,16 @@ def as_grakel(made, attributes=False):
         values = made.attributes[start:stop].astype(float) if attributes else made.labels[start:stop].tolist()
         graphs.append([edges, dict(enumerate(values))])
     return graphs
+
+
+def as_networkx(made):
+    import networkx as nx
+
+    graphs = []
+    for k in range(made.n_graphs):
+        start, stop = made.node_ptr[k : k + 2]
+        graph = nx.Graph()
+        graph.add_nodes_from((i, {"label": str(label)}) for i, label in enumerate(made.labels[start:stop].tolist()))
+        graph.add_edges_from((made.edges[:, slice(*made.edge_ptr[k : k + 2])] - start).T.tolist())
+        graphs.append(graph)
+    return graphs

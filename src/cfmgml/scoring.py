@@ -7,7 +7,8 @@ landmark).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,15 @@ from scipy import sparse
 
 from cfmgml._segments import lengths, offsets, segment_ids
 from cfmgml._typing import FloatArray
-from cfmgml.gram import Factor, check_dtype, factorize, factorize_by_pivots, gram_matrix, gram_on_device
+from cfmgml.gram import (
+    Factor,
+    GramColumns,
+    check_dtype,
+    factorize,
+    factorize_by_pivots,
+    gram_matrix,
+    gram_on_device,
+)
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
@@ -72,9 +81,15 @@ class DualScorer(Scorer):
     device: str = "cpu"
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
-        how: dict[str, Any] = {"dtype": self.dtype, "n_jobs": self.n_jobs, "device": self.device}
-        done = [gram_matrix(self.kernel, part, self.landmarks, **how) @ self.dual_coef for part in _chunks(graphs)]
+        done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
         return np.concatenate(done).astype(np.float64, copy=False)
+
+    @cached_property
+    def columns(self) -> GramColumns:
+        return GramColumns(self.kernel, self.landmarks, self.dtype, self.n_jobs, self.device)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
         weights = self.dual_coef * normalising_scale(self.kernel.diagonal(self.landmarks))[:, None]

@@ -36,7 +36,9 @@ def test_symmetric_and_positive_semidefinite(kernel, graphs):
 
 
 def test_commutes_with_selection(kernel, graphs):
-    index = np.array([3, 0, 3, 7])
+    # Landmarks miss part of a graph, which it has in common with itself but not with its copy.
+    has_residue = getattr(kernel, "approximation", None) == "nystrom"
+    index = np.array([3, 0, 7] if has_residue else [3, 0, 3, 7])
     expected = gram_matrix(kernel, graphs, normalize=False)[np.ix_(index, index)]
     np.testing.assert_allclose(gram_matrix(kernel, graphs[index], normalize=False), expected, atol=1e-9)
 
@@ -88,7 +90,8 @@ def test_features_of_unseen_graphs(kernel, graphs):
     found = kernel.features(other) @ kernel.features(graphs).T
     found = found if isinstance(found, np.ndarray) else found.toarray()
     np.testing.assert_allclose(found, kernel.block(other, graphs), atol=1e-9)
-    np.testing.assert_allclose(kernel.diagonal(other), np.diagonal(kernel.block(other, other)), atol=1e-9)
+    whole = kernel.exact() if getattr(kernel, "approximation", None) == "nystrom" else kernel
+    np.testing.assert_allclose(kernel.diagonal(other), np.diagonal(whole.block(other, other)), atol=1e-9)
 
 
 def test_nodes_add_up(kernel, graphs):

@@ -107,7 +107,8 @@ def _render(experiment: "Experiment", quick: bool, failures: list[str], samples:
     from cfmgml.experiments.reproduction.comparing import against_table
     from cfmgml.experiments.reproduction.page import About
     from cfmgml.experiments.reproduction.planning import Protocol
-    from cfmgml.experiments.reproduction.rendering import render, write_compact
+    from cfmgml.experiments.reproduction.rendering import render
+    from cfmgml.experiments.reproduction.results import write_compact
     from cfmgml.experiments.reproduction.samples import sample_pictures
     from cfmgml.experiments.reproduction.tables import markdown
 
@@ -118,7 +119,7 @@ def _render(experiment: "Experiment", quick: bool, failures: list[str], samples:
     pictures = sample_pictures(set(results.facts), experiment.data_folder, n_bags, seed) if samples else {}
     command = "cfmgml reproduce" + (" --quick" if quick else "")
     written = render(results, experiment.out, About(command=command, quick=quick, failures=failures, samples=pictures))
-    write_compact(experiment.store.rows(), experiment.out / "rows.jsonl.gz")
+    write_compact(experiment.rows(), experiment.compact)
     for theirs in ("cfMGML", "SGSL_SVM"):
         table = against_table(results, list(results.facts), theirs)
         if table.rows:

@@ -10,7 +10,7 @@ from cfmgml.gpu.node_blocks import GraphNodes, as_tensor
 from cfmgml.gpu.node_pairs import pair_diagonal, pair_gram
 from cfmgml.kernels.base import Kernel, Operand
 from cfmgml.kernels.compose import CompositeKernel, PartsOperand
-from cfmgml.kernels.node_tiles import NodeOperand
+from cfmgml.kernels.node_tiles import CANCELLATION_LIMIT, NodeOperand
 
 OnCpu = Callable[[Kernel, Operand, Operand], FloatArray]
 
@@ -25,7 +25,7 @@ def raw_gram(kernel: Kernel, left: Operand, right: Operand, precision: str, devi
 
     if isinstance(left, NodeOperand) and isinstance(right, NodeOperand):
         sides = _nodes(left), None if right is left else _nodes(right)
-        return pair_gram(*sides, *_space(left), _precision(left, precision), device)
+        return pair_gram(*sides, *_space(left), precision, device, limit=CANCELLATION_LIMIT)
     dtype = torch.float64 if precision == "float64" else torch.float32
     if isinstance(left, PartsOperand) and isinstance(right, PartsOperand) and isinstance(kernel, CompositeKernel):
         parts = []
@@ -39,7 +39,7 @@ def raw_gram(kernel: Kernel, left: Operand, right: Operand, precision: str, devi
 def diagonal(kernel: Kernel, operand: Operand, precision: str, device: Any) -> FloatArray:
     """K(g, g) of an operand's graphs."""
     if operand.norms is None and isinstance(operand, NodeOperand):
-        found = pair_diagonal(_nodes(operand), *_space(operand), _precision(operand, precision), device)
+        found = pair_diagonal(_nodes(operand), *_space(operand), precision, device, CANCELLATION_LIMIT)
         return np.asarray(found.double().cpu().numpy())
     return kernel.operand_diagonal(operand)
 
@@ -53,11 +53,6 @@ def _nodes(operand: NodeOperand) -> GraphNodes:
 
 def _space(operand: NodeOperand) -> tuple[FloatArray, float]:
     return operand.space.centre[operand.space.kept], operand.space.scale**2 / 2
-
-
-def _precision(operand: NodeOperand, wanted: str) -> str:
-    """What was asked for, unless these nodes need float64."""
-    return "float64" if operand.dtype == np.float64 else wanted
 
 
 def _scaled(values: Any, rows: FloatArray, columns: FloatArray) -> Any:

@@ -53,6 +53,10 @@ class NodeBlocks:
     weights: Any  # flat: block after block, (BLOCK, width) each; None where every node counts once
     weight_ptr: IntArray  # (n_blocks + 1,)
 
+    def largest_square(self) -> float:
+        """Half the largest squared length; not a number where points were too large to be held."""
+        return float(self.squares[self.squares != NOWHERE].max()) if len(self.squares) else 0.0
+
     def table(self, start: int, stop: int) -> Any:
         """Weights of blocks of one width, (n_places, width)."""
         flat = self.weights[int(self.weight_ptr[start]) : int(self.weight_ptr[stop])]

@@ -26,10 +26,12 @@ def pair_gram(
     precision: str,
     device: Any,
     fused: bool | None = None,
+    limit: float = np.inf,
 ) -> Any:
     """A tensor (n_left, n_right) of kernel values, not normalised; without ``right``, of left with itself.
 
-    ``fused`` says whether to use the Triton kernel; None where it can be.
+    ``fused`` says whether to use the Triton kernel; None where it can be. Where half the squared length of a point is
+    above ``limit``, distances are computed in float64 whatever was asked for.
     """
     import torch
 
@@ -37,6 +39,9 @@ def pair_gram(
         fused = device.type == "cuda" and precision != "float64" and has_triton()
     plain = left.is_plain and (right is None or right.is_plain)
     sides = [place_nodes(s, centre, gamma, precision, device, plain, fused) for s in (left, right) if s is not None]
+    if precision != "float64" and not all(side.largest_square() <= limit for side in sides):
+        del sides
+        return pair_gram(left, right, centre, gamma, "float64", device, False).float()
     a, b = sides[0], sides[-1]
     dtype = torch.float64 if precision == "float64" else torch.float32
     out = torch.zeros(a.layout.n_graphs, b.layout.n_graphs, dtype=dtype, device=device)
@@ -49,11 +54,15 @@ def pair_gram(
     return out
 
 
-def pair_diagonal(graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: Any) -> Any:
+def pair_diagonal(
+    graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: Any, limit: float = np.inf
+) -> Any:
     """K(g, g) of every graph, a tensor (n_graphs,): only pairs of nodes of the same graph are looked at."""
     import torch
 
     side = place_nodes(graphs, centre, gamma, precision, device, graphs.is_plain, halves=False)
+    if precision != "float64" and not side.largest_square() <= limit:
+        return pair_diagonal(graphs, centre, gamma, "float64", device)
     out = torch.zeros(side.layout.n_graphs, dtype=side.squares.dtype, device=device)
     for blocks in side.runs(max(1, _tile_pairs(out) // BLOCK**2)):
         at, n = slice(blocks[0] * BLOCK, blocks[1] * BLOCK), blocks[1] - blocks[0]

@@ -87,6 +87,10 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         """Kernel values of shape (n_left, n_right), not normalised."""
 
+    def side(self, graphs: GraphBatch, dtype: DTypeLike = np.float64) -> Operand | None:
+        """One side that fits any other made like this, so that it can be kept; None where two are made together."""
+        return None
+
     def block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
         """Kernel values of shape (n_a, n_b), not normalised, in one piece."""
         return self.tile(*self.operands(a, b))

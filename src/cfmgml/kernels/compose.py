@@ -69,12 +69,18 @@ class CompositeKernel(Kernel):
     ) -> tuple[PartsOperand, PartsOperand]:
         parts = self._parts(a)
         pairs = [part.operands(a, b, dtype) for part in parts]
-        sides = []
-        for side in (0, 1) if b is not None else (0,):
-            chosen = tuple(pair[side] for pair in pairs)
-            scales = tuple(normalising_scale(p.operand_diagonal(o)) for p, o in zip(parts, chosen, strict=True))
-            sides.append(PartsOperand(chosen, scales, self._norms(np.array(scales) > 0)))
+        sides = [self._joined(parts, [pair[side] for pair in pairs]) for side in ((0, 1) if b is not None else (0,))]
         return sides[0], sides[-1]
+
+    def side(self, graphs: GraphBatch, dtype: DTypeLike = np.float64) -> PartsOperand | None:
+        parts = self._parts(graphs)
+        sides = [part.side(graphs, dtype) for part in parts]
+        made = [side for side in sides if side is not None]
+        return self._joined(parts, made) if len(made) == len(sides) else None
+
+    def _joined(self, parts: list[Kernel], sides: list[Operand]) -> PartsOperand:
+        scales = tuple(normalising_scale(p.operand_diagonal(o)) for p, o in zip(parts, sides, strict=True))
+        return PartsOperand(tuple(sides), scales, self._norms(np.array(scales) > 0))
 
     @abstractmethod
     def _norms(self, parts_there: BoolArray) -> FloatArray:

@@ -7,6 +7,8 @@ nodes.
 """
 
 from abc import abstractmethod
+from copy import copy
+from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -20,7 +22,7 @@ from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, Rows
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
-from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile
+from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
 
 
@@ -37,7 +39,8 @@ class NodePairKernel(Kernel):
     approximation
         For rbf: None is exact; ``"fourier"`` or ``"nystrom"`` give an explicit map of ``n_components`` columns for
         the nodes. Once resolved, ``approximation_error_`` is the relative error (Frobenius norm) of the node kernel
-        on nodes drawn anew.
+        on nodes drawn anew; sums over nodes are much closer (`cfmgml.gram.gram_error`). With ``"nystrom"``, K(g, g) is
+        exact.
     n_components, random_state
         Of the approximation.
     """
@@ -114,7 +117,8 @@ class NodePairKernel(Kernel):
                 self.n_attributes_, self.n_components, self.gamma_, self.random_state
             )
         else:
-            self.landmarks_ = node_maps.sample_nodes(graphs, self.n_components, self.random_state) - self.centre_
+            drawn = node_maps.sample_nodes(graphs, node_maps.PER_LANDMARK * self.n_components, self.random_state)
+            self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
         fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
         exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._map(fresh)
@@ -136,12 +140,18 @@ class NodePairKernel(Kernel):
         done = kernel._node_operands([a] if b is None else [a, b], dtype)
         return done[0], done[-1]
 
-    def _node_operands(self, sides: list[GraphBatch], dtype: DTypeLike) -> list[NodeOperand]:
+    def side(self, graphs: GraphBatch, dtype: DTypeLike = np.float64) -> Operand | None:
+        return None if self.is_explicit else self._node_operands([graphs], dtype, every_column=True)[0]
+
+    def _node_operands(
+        self, sides: list[GraphBatch], dtype: DTypeLike, every_column: bool = False
+    ) -> list[NodeOperand]:
         for side in sides:
             self.check_graphs(side)
         attributes: list[FloatArray] = [side.node_attributes for side in sides]  # type: ignore[misc]
         weights = [self.node_weights(side) for side in sides]
-        return node_operands(attributes, weights, self.centre_, self.gamma_, dtype)
+        kept = np.ones(len(self.centre_), dtype=bool) if every_column else varying_columns(attributes)
+        return node_operands(attributes, weights, self.centre_, self.gamma_, kept, dtype)
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         if isinstance(left, SummedOperand) and isinstance(right, SummedOperand):
@@ -203,10 +213,24 @@ class NodePairKernel(Kernel):
             width = max(int(lengths(side.row_ptr).max(initial=1)) for side in summed)
             return mixed_operands([side.joined(width) for side in summed], dtype)
         done = [
-            SummedOperand(SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr), np.arange(side.n_graphs), s.norms())
+            SummedOperand(
+                SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr),
+                np.arange(side.n_graphs),
+                self._exact_diagonal(side) if self.approximation == "nystrom" else s.norms(),
+            )
             for s, side in zip(summed, sides, strict=True)
         ]
         return done[0], done[-1]
+
+    def _exact_diagonal(self, graphs: GraphBatch) -> FloatArray:
+        """K(g, g), exactly: what landmarks miss of a node it has in common with itself alone, so it counts there."""
+        return self.operand_diagonal(self._node_operands([graphs], np.float64)[0])
+
+    def exact(self) -> Self:
+        """The same kernel without approximation: resolved on the same graphs."""
+        kernel = copy(self)
+        kernel.approximation = None
+        return kernel
 
     def features(self, graphs: GraphBatch) -> Rows:
         if not self.is_explicit:

@@ -92,10 +92,14 @@ class NodeOperand(Operand):
 
 
 def node_operands(
-    sides: list[FloatArray], weights: list[NodeWeights], centre: FloatArray, gamma: float, dtype: DTypeLike
+    sides: list[FloatArray],
+    weights: list[NodeWeights],
+    centre: FloatArray,
+    gamma: float,
+    kept: BoolArray,
+    dtype: DTypeLike,
 ) -> list[NodeOperand]:
     """Operands of attributes and weights; in float64 where float32 would cancel too many digits of distances."""
-    kept = varying_columns(sides)
     spaces = [NodeSpace(side, centre, float(np.sqrt(2 * gamma)), kept) for side in sides]
     of_points = np.dtype(dtype)
     if of_points != np.float64 and max(space.largest_square() for space in spaces) > CANCELLATION_LIMIT:

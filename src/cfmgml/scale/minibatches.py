@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
-from cfmgml._typing import FloatArray
+from cfmgml._typing import FloatArray, IntArray
 from cfmgml.objective import Linearisation
 from cfmgml.solvers.cccp import Problem
 
-BAGS = 256  # in a mini-batch
-REACH = 4.0  # how far the first step may move a typical graph's score; best of .3 to 4 in one pass (docs/scale.md)
+BAGS = 256  # in a mini-batch of a stream
+REACH = 2.0  # how far the first step may move a typical graph's score; tried from .3 to 8 (docs/scale.md)
 TINY = 1e-12
 
 
@@ -41,13 +42,34 @@ class AdaGrad:
         return cls(theta.copy(), np.zeros_like(theta))
 
     def step(self, batch: Problem, alpha: float, around: Linearisation | None = None) -> float:
-        """One step on a mini-batch; returns its loss before. Without ``around``, Q is of the scores as they are."""
-        value, gradient = replace(batch, alpha=alpha).value_and_gradient(self.theta, around)
+        """One step on a mini-batch; returns its loss before. Without ``around``, Q is of the scores as they are.
+
+        Weights of columns that the batch does not have stay as they are, unpenalised: most have few of all columns.
+        """
         if self.rate is None:
             self.rate = REACH / max(float(abs(batch.rows).sum()) / batch.rows.shape[0], TINY)
-        self.squares += gradient**2
-        self.theta -= self.rate * gradient / np.sqrt(self.squares + TINY)
+        small, entries = touched(batch)
+        value, gradient = replace(small, alpha=alpha).value_and_gradient(self.theta[entries], around)
+        squares = self.squares[entries] + gradient**2
+        self.squares[entries] = squares
+        self.theta[entries] -= self.rate * gradient / np.sqrt(squares + TINY)
         return value
+
+
+def touched(batch: Problem) -> tuple[Problem, IntArray | slice]:
+    """A batch over the columns that it has, and where their weights (and the intercepts) are in theta."""
+    rows = batch.rows
+    if not sparse.issparse(rows):
+        return batch, slice(None)
+    has = np.zeros(rows.shape[1], dtype=bool)
+    has[rows.indices] = True
+    columns = np.flatnonzero(has)
+    place = (np.cumsum(has) - 1).astype(np.int32)
+    narrow = sparse.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(columns)))
+    n_labels = batch.n_labels
+    intercepts = rows.shape[1] * n_labels + np.arange(n_labels * batch.fit_intercept)
+    entries = (columns[:, None] * n_labels + np.arange(n_labels)).ravel()
+    return replace(batch, rows=narrow), np.concatenate([entries, intercepts])
 
 
 def bag_means(batch: Problem) -> Linearisation:

@@ -59,10 +59,19 @@ def features_key(store: BagStore, kernel: Kernel) -> str:
     return digest.hexdigest()[:32]
 
 
-def no_bags(n_labels: int, **settings: Any) -> RankLoss:
-    """A loss that has settings and no bags yet."""
+def loss_of(model: Any, n_labels: int) -> RankLoss:
+    """A model's settings of the loss, with no bags yet."""
     none = np.zeros((0, n_labels), dtype=bool)
-    return RankLoss(np.zeros(1, dtype=np.int64), none, none, np.ones(n_labels), **settings)
+    return RankLoss(
+        np.zeros(1, dtype=np.int64),
+        none,
+        none,
+        np.ones(n_labels),
+        model.loss,
+        model.term_weights,
+        model.irrelevant,
+        float(model.temperature),
+    )
 
 
 @dataclass

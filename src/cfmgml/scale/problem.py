@@ -14,6 +14,7 @@ from cfmgml.scale.partitions import Job, keep_weights, partition
 from cfmgml.solvers.cccp import column_squares, units_of_theta
 
 FEWEST_BLOCKS = 32
+LANE_BAGS = 1024  # in a mini-batch: the fewer steps are paid back sooner than shorter ones
 LANES = 4  # sequences of mini-batches: fewer learn more from a pass, more run at once
 Block = tuple[int, ...]
 
@@ -61,7 +62,7 @@ def descend_block(block: Block, job: Job, alpha: float) -> Sums:
     """One pass of mini-batches from zero, with bags' means for Q; where it ends, times the number of bags seen."""
     descent, seen = AdaGrad.start(partition(job, block[0]).problem.start()), 0
     for number in block:
-        for batch in batches(partition(job, number).problem):
+        for batch in batches(partition(job, number).problem, LANE_BAGS):
             descent.step(batch, alpha, bag_means(batch))
             seen += batch.loss.n_bags
     return [descent.theta * seen]

@@ -1,14 +1,14 @@
 """Learning from a stream: each bag is seen once, in the order it comes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
-from cfmgml.objective import RankLoss
 from cfmgml.scale.maps import resolve_explicit
 from cfmgml.scale.minibatches import AdaGrad, batches
+from cfmgml.scale.partitions import loss_of
 from cfmgml.scoring import ExplicitScorer, normalised_features
 from cfmgml.solvers.cccp import Problem
 from cfmgml.stores import BagStore
@@ -48,7 +48,13 @@ def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
     relevant = labels & known
     model.label_counts_ = model.label_counts_ + relevant.sum(0)
     weights = model._label_weights(model.label_counts_, model.label_names_.tolist())
-    loss = _loss(model, bags, relevant, ~labels & known, weights)
+    loss = replace(
+        loss_of(model, len(weights)),
+        bag_ptr=bags.bag_ptr,
+        relevant=relevant,
+        irrelevant=~labels & known,
+        label_weights=weights,
+    )
     _learn(model, Problem(normalised_features(model.kernel_, bags.graphs), loss, 0.0, model._has_intercept))
     return model
 
@@ -62,19 +68,6 @@ def _begin(model: Any, bags: BagDataset) -> None:
     model.objective_, model.n_iter_, model.gradient_norm_ = np.zeros(0), 0, float("nan")
     model.representatives_ = np.zeros((0, n_labels), dtype=np.int64)
     model.fingerprint_, model.info_, model.calibration_ = bags.fingerprint(), dict(bags.info), None
-
-
-def _loss(model: Any, bags: BagDataset, relevant: Any, irrelevant: Any, weights: FloatArray) -> RankLoss:
-    return RankLoss(
-        bags.bag_ptr,
-        relevant,
-        irrelevant,
-        weights,
-        model.loss,
-        model.term_weights,
-        model.irrelevant,
-        model.temperature,
-    )
 
 
 def _learn(model: Any, problem: Problem) -> None:

@@ -12,7 +12,7 @@ from cfmgml.kernels import Kernel
 from cfmgml.scale.checkpoints import Checkpoint
 from cfmgml.scale.engines import Engine, Joblib, make_engine
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
-from cfmgml.scale.partitions import Job, features_key, no_bags, release
+from cfmgml.scale.partitions import Job, features_key, loss_of, release
 from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
 from cfmgml.scale.reports import Reporter
 from cfmgml.scoring import ExplicitScorer
@@ -122,13 +122,7 @@ def _memory_of_one(workers: Engine, memory: int | None) -> int:
 
 
 def _make_job(model: Any, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
-    settings = {
-        "loss": model.loss,
-        "term_weights": model.term_weights,
-        "irrelevant_graphs": model.irrelevant,
-        "temperature": float(model.temperature),
-    }
-    loss = no_bags(store.n_labels, **settings)
+    loss = loss_of(model, store.n_labels)
     return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, features_key(store, kernel))
 
 

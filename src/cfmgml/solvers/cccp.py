@@ -86,8 +86,7 @@ class Problem:
 
     def scores(self, theta: FloatArray) -> FloatArray:
         coef, intercept = self.unpack(theta)
-        # A product with few labels is up to 3 times faster as (labels, features) @ (features, graphs).
-        return np.ascontiguousarray((coef.T @ self.rows.T).T) + intercept
+        return scores_of_rows(self.rows, coef) + intercept
 
     def bound(self, theta: FloatArray) -> "ProblemBound":
         return ProblemBound(self, self.loss.linearise(self.scores(theta)))
@@ -96,7 +95,7 @@ class Problem:
         coef, _ = self.unpack(theta)
         value, slope = self.loss.value_and_gradient(self.scores(theta), around)
         slope = slope.astype(self.rows.dtype, copy=False)
-        gradient = self.pack((slope.T @ self.rows).T + self.alpha * coef, slope.sum(0))
+        gradient = self.pack(sums_of_rows(self.rows, slope) + self.alpha * coef, slope.sum(0))
         return value + self.alpha / 2 * float(np.vdot(coef, coef)), gradient
 
 
@@ -109,6 +108,16 @@ class ProblemBound:
 
     def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]:
         return self.problem.value_and_gradient(theta, self.around)
+
+
+def scores_of_rows(rows: Any, coef: FloatArray) -> FloatArray:
+    """``rows @ coef``; with few labels, up to 3 times faster as (labels, features) @ (features, graphs)."""
+    return np.ascontiguousarray((coef.T @ rows.T).T)
+
+
+def sums_of_rows(rows: Any, amounts: FloatArray) -> FloatArray:
+    """``rows.T @ amounts``, likewise."""
+    return np.asarray((amounts.T @ rows).T)
 
 
 def column_squares(rows: Any) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from cfmgml._segments import lengths, segment_argmax
 from cfmgml._typing import BoolArray, FloatArray, IntArray
-from cfmgml.solvers.cccp import Problem, Solution
+from cfmgml.solvers.cccp import Problem, Solution, scores_of_rows, sums_of_rows
 
 OnRound = Callable[[int, float], None]
 
@@ -48,13 +48,13 @@ def solve_paper(
     for done in range(1, n_rounds + 1):
         counts = np.zeros((loss.n_bags, n_labels))
         for step in range(1, n_steps + 1):
-            counts -= loss.bag_value_and_gradient(_at(rows @ coef, chosen))[1]
+            counts -= loss.bag_value_and_gradient(_at(scores_of_rows(rows, coef), chosen))[1]
             coef = _combine(rows, counts / (alpha * step), chosen)
             norm = np.linalg.norm(coef)
             if norm > radius:
                 counts *= radius / norm
                 coef *= radius / norm
-        used, scores = chosen, np.asarray(rows @ coef)
+        used, scores = chosen, scores_of_rows(rows, coef)
         chosen = segment_argmax(scores, loss.bag_ptr)
         objective.append(loss.value(scores) + alpha / 2 * float(np.vdot(coef, coef)))
         on_round(done, objective[-1])
@@ -76,7 +76,7 @@ def solve_printed(
     coef, objective = np.zeros((rows.shape[1], n_labels)), []
     for done in range(1, n_rounds + 1):
         for step in range(1, n_steps + 1):
-            scores = _at(rows @ coef, chosen)
+            scores = _at(scores_of_rows(rows, coef), chosen)
             kappa += (relevant & (scores <= 1)) * minus  # lines 5 and 6 stand inside the loop over q
             nu += (irrelevant & (scores >= -1)) * plus  # lines 7 and 8 inside the one over p; += as printed
             mu += _printed_pairs(scores, relevant, irrelevant)
@@ -87,9 +87,9 @@ def solve_printed(
                 s = min(1.0, np.sqrt(2 / alpha) / norm) * s
             coef = _combine(rows, s / z, chosen)
         unweighted = _combine(rows, s, chosen)  # line 15 uses s, not s / z
-        chosen = segment_argmax(np.asarray(rows @ unweighted), loss.bag_ptr)
+        chosen = segment_argmax(scores_of_rows(rows, unweighted), loss.bag_ptr)
         coef = _combine(rows, s / z, chosen)  # line 16 returns s with the newer representatives
-        scores = np.asarray(rows @ coef)
+        scores = scores_of_rows(rows, coef)
         objective.append(loss.value(scores) + alpha / 2 * float(np.vdot(coef, coef)))
         on_round(done, objective[-1])
     zero = np.zeros(n_labels)
@@ -115,4 +115,4 @@ def _combine(rows: FloatArray, amounts: FloatArray, chosen: IntArray) -> FloatAr
     """Weights (n_features, n_labels): for each label, the representatives' rows times these amounts."""
     spread = np.zeros((rows.shape[0], amounts.shape[1]))
     np.put_along_axis(spread, chosen, amounts, axis=0)
-    return np.asarray(rows.T @ spread)
+    return sums_of_rows(rows, spread)

@@ -1,10 +1,9 @@
 """Tables, findings and the page, from a real run of all methods on a few bags of digits."""
 
 import csv
-import gzip
 import io
-import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,7 +14,9 @@ from cfmgml.experiments.reproduction.details import confusion_matrix, label_tabl
 from cfmgml.experiments.reproduction.findings import findings
 from cfmgml.experiments.reproduction.methods import METHODS
 from cfmgml.experiments.reproduction.page import About, page
-from cfmgml.experiments.reproduction.rendering import render, table_files, write_compact
+from cfmgml.experiments.reproduction.rendering import render, table_files
+from cfmgml.experiments.reproduction.reproduce import Experiment
+from cfmgml.experiments.reproduction.results import read_compact, write_compact
 from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.statistics import RankTest
 from small_experiment import digits, run
@@ -125,18 +126,9 @@ def test_every_table_in_every_format(results, tmp_path):
 
 
 def test_tables_hold_no_times(results):
-    slower = [{**row, "cpu_seconds": 9.9, "wall_seconds": 9.9, "peak_mib": 9, "added_mib": 9} for row in _all(results)]
+    costs = {"cpu_seconds": 9.9, "wall_seconds": 9.9, "peak_mib": 9, "added_mib": 9, "at": 9.9, "sitting": "x"}
+    slower = [{**row, **costs} for row in results.all_rows()]
     assert table_files(Results(slower, list(results.facts.values()))) == table_files(results)
-
-
-def _all(results):
-    return [
-        row
-        for data in results.facts
-        for key in results.methods
-        for scheme in ("bags", "disjoint")
-        for row in results.rows(data, key, scheme)
-    ]
 
 
 def test_figures_as_csv(results):
@@ -185,13 +177,17 @@ def test_overlap_is_told(results):
     assert overlap["n_distinct_graphs"] < overlap["n_graphs"]
 
 
-def test_compact_rows(experiment, tmp_path):
+def test_compact_rows_are_enough_for_the_tables(experiment, tmp_path):
     rows = experiment.store.rows()
-    for name in ("a", "b"):
-        write_compact(rows, tmp_path / f"{name}.gz")
-    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
-    lines = gzip.decompress((tmp_path / "a.gz").read_bytes()).decode().splitlines()
-    assert [json.loads(line) for line in lines] == rows
+    kept = Experiment(tmp_path)
+    write_compact(rows, kept.compact)
+    before = kept.compact.read_bytes()
+    write_compact(rows, kept.compact)
+    assert kept.compact.read_bytes() == before
+    assert read_compact(kept.compact) == kept.rows() == rows
+    shutil.copytree(experiment.out / "data", tmp_path / "data")
+    assert table_files(kept.results()) == table_files(experiment.results())
+    assert read_compact(tmp_path / "nothing.gz") == []
 
 
 # -- findings ----------------------------------------------------------------------------------
@@ -203,10 +199,10 @@ def test_findings_follow_the_figures(results):
     cell = results.cell("digits", "cfmgml", "bag", "average_precision")
     assert f"average precision {cell.mean:.3f}".replace("0.", ".") in ahead.text
     assert "Twin" not in ahead.text  # stand-ins are not compared with the paper's data
-    better = [{**row, **_best(row)} if row["method"] == "cfmgml" else row for row in _all(results)]
+    better = [{**row, **_best(row)} if row["method"] == "cfmgml" else row for row in results.all_rows()]
     told = {finding.claim: finding for finding in findings(Results(better, list(results.facts.values())))}
     assert told[ahead.claim].verdict == "holds"
-    worse = [{**row, **_worst(row)} if row["method"] == "cfmgml" else row for row in _all(results)]
+    worse = [{**row, **_worst(row)} if row["method"] == "cfmgml" else row for row in results.all_rows()]
     told = {finding.claim: finding for finding in findings(Results(worse, list(results.facts.values())))}
     assert told[ahead.claim].verdict == "does not hold"
 

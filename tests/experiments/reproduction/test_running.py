@@ -20,7 +20,7 @@ from cfmgml.experiments.reproduction.results import KEY
 from cfmgml.metrics import bag_report, graph_report
 from small_experiment import FEW, PROTOCOL, digits, run
 
-COSTS = ("cpu_seconds", "wall_seconds", "peak_mib", "added_mib")
+COSTS = ("cpu_seconds", "wall_seconds", "peak_mib", "added_mib", "sitting", "at", "workers")
 
 
 def without_costs(rows):

@@ -15,7 +15,6 @@ from cfmgml.experiments.reproduction.tables import Table, TableCell, TableRow
 from cfmgml.kernels import Kernel
 
 DEFAULT_METHODS = ("cfmgml", "hlk", "m3miml", "misvm", "mimlfast", "sgsl-svm", "dummy")
-TOO_MANY = 8000  # graphs; above, methods work on features of the kernel where it has them
 
 
 def own_data(bags: BagDataset, name: str, kernel: Kernel) -> DataSet:
@@ -38,8 +37,7 @@ def own_data(bags: BagDataset, name: str, kernel: Kernel) -> DataSet:
 
     about = str(bags.info.get("description") or f"{bags.n_bags:,} bags")
     return DataSet(
-        name, name, about.rstrip("."), load, kernel, load_single=load_single,
-        explicit=kernel.is_explicit and bags.n_graphs > TOO_MANY, shared=repeated, n_graphs=bags.n_graphs,
+        name, name, about.rstrip("."), load, kernel, load_single=load_single, shared=repeated, n_graphs=bags.n_graphs,
     )  # fmt: skip
 
 

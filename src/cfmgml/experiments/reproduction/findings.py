@@ -207,8 +207,8 @@ def _instances(results: Results) -> Finding | None:
 
 def _strong(rival: str) -> Callable[[Results], Finding | None]:
     def find(results: Results) -> Finding | None:
-        title = METHODS[rival].title
-        words = f"In average precision CfMGML is ahead of {title}, a competitor the paper did not try,"
+        title = METHODS[rival].title.partition(",")[0]
+        words = f"In average precision CfMGML is ahead of {title} on graphs, which the paper did not try,"
         return _compare(results, "cfmgml", rival, AP, f"CfMGML is ahead of {title} on the same kernel", words)
 
     return find

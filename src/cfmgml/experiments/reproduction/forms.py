@@ -1,10 +1,12 @@
 """A data set on disk in the forms that methods take, for workers to open.
 
 ``"kernel"``: its graphs under its kernel, as a Gram matrix that all workers read from one file (or, where there are
-too many graphs, the graphs themselves). ``"single"``: the same for bags joined to one graph. ``"vectors"``: each graph
-as the mean of its node attributes, or as the shares of its node labels. ``"labels"``: graphs with node labels only.
+too many graphs, the graphs themselves). ``"features"``: graphs whose kernel has an explicit map, for methods that work
+on it; the same as ``"kernel"`` where it has none. ``"single"``: as ``"kernel"``, for bags joined to one graph.
+``"vectors"``: each graph as the mean of its node attributes, or as the shares of its node labels. ``"labels"``: graphs
+with node labels only.
 ``"graphs"``: all there is. A Gram matrix is over all graphs, and what a kernel takes from data (gamma, tf-idf weights)
-is taken from them all, without labels.
+is then taken from them all, without labels; for features, from the training graphs.
 """
 
 import hashlib
@@ -90,6 +92,12 @@ class LoadedData:
         made = MeanVectors.of(graphs)(graphs).astype(np.float32)
         return replace(self.bags, graphs=one_node_graphs(made, graphs.graph_ids))
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether its graphs are vectors: single nodes with attributes."""
+        graphs = self.bags.graphs
+        return graphs.node_attributes is not None and graphs.n_nodes == graphs.n_graphs
+
     def why_not(self, form: str) -> str | None:
         """Why the data set does not have a form, if it has not."""
         if form == "labels" and self.bags.graphs.node_labels is None:
@@ -98,11 +106,15 @@ class LoadedData:
             return "bags cannot be joined to one graph"
         return None
 
+    def form_for(self, form: str) -> str:
+        """The form that stands for the one a method asks for."""
+        return "kernel" if form == "features" and not self.data.kernel.is_explicit else form
+
     def form(self, form: str) -> tuple[BagDataset, Kernel | None]:
         """The bags of a form, and the kernel that compares its graphs."""
         graphs = self.bags.graphs
-        if form == "kernel":
-            return self.bags, self.data.kernel
+        if form in ("features", "kernel"):
+            return self.bags, self.data.kernel if form == "features" else _exact(self.data.kernel)
         if form == "single":
             return self.single, _exact(self.data.kernel)
         if form == "vectors":
@@ -113,6 +125,7 @@ class LoadedData:
 
     def fingerprint(self, form: str) -> str:
         """A hash of a form's bags and its kernel: what a measurement depends on."""
+        form = self.form_for(form)
         if form not in self._fingerprints:
             bags, kernel = self.form(form)
             text = f"{bags.fingerprint()} {form} {kernel!r}"
@@ -124,9 +137,7 @@ class LoadedData:
         bags, kernel = self.form(form)
         stem = folder / f"{self.data.key}-{form}-{self.fingerprint(form)}"
         bags_file, gram_file = stem.with_suffix(".bags"), stem.with_suffix(".npy")
-        in_matrix = (
-            kernel is not None and bags.n_graphs <= MOST_IN_MATRIX and not (self.data.explicit and form == "kernel")
-        )
+        in_matrix = kernel is not None and form != "features" and bags.n_graphs <= MOST_IN_MATRIX
         folder.mkdir(parents=True, exist_ok=True)
         if in_matrix and not gram_file.exists():
             with threadpool_limits(limits=1):  # the same sums in the same order, however many cores there are
@@ -140,7 +151,7 @@ class LoadedData:
 
 
 def _exact(kernel: Kernel) -> Kernel:
-    """The kernel without the approximation that many graphs need: one graph a bag is not many."""
+    """The kernel without the approximation that gives it a map."""
     return clone(kernel).set_params(approximation=None) if isinstance(kernel, NodeSum) else kernel
 
 

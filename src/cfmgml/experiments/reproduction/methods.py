@@ -19,7 +19,7 @@ Params = dict[str, Any]
 Make = Callable[..., BagEstimator]
 
 ALPHAS = tuple(10.0**-k for k in range(1, 9))
-FORMS = ("kernel", "single", "vectors", "labels", "graphs")
+FORMS = ("features", "kernel", "single", "vectors", "labels", "graphs")
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,18 @@ METHODS: dict[str, Method] = {
     method.key: method
     for method in (
         Method("cfmgml", "CfMGML", "the paper's objective, minimised by cccp: this package's default", _cfmgml,
-               "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
+               "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
         Method("terms", "CfMGML, paper’s terms", "the paper's equation as it stands, minimised by cccp",
-               _terms, "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
+               _terms, "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
         Method("paper", "cfMGML, Algorithm 1", "the paper's Algorithm 1 with its errors corrected", _paper,
-               "kernel", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, cost=3),
+               "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, cost=3),
         Method("printed", "cfMGML, as printed", "Algorithm 1 exactly as printed", _printed,
-               "kernel", {"alpha": ALPHAS}, "cfMGML", quick={"alpha": (1e-4,)}, cost=5,
-               short={"alpha": (1e-2, 1e-4, 1e-6)}),
+               "features", {"alpha": ALPHAS}, "cfMGML", quick={"alpha": (1e-4,)}, cost=5,
+               short={"alpha": (1e-4,)}),
         Method("single", "CfMGML(G)", "CfMGML on bags joined to one graph", _cfmgml,
                "single", {"alpha": ALPHAS}, "cfMGML(G)", levels=("bag",), quick=_QUICK_ALPHAS, cost=0.3),
         Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", _hlk,
-               "kernel", {"alpha": ALPHAS}, "HLK", quick=_QUICK_ALPHAS),
+               "features", {"alpha": ALPHAS}, "HLK", quick=_QUICK_ALPHAS),
         Method("m3miml-vectors", "M3MIML, vectors", "on the mean node of each graph, as in the paper", _m3miml,
                "vectors", {"C": tuple(10.0**k for k in range(-2, 7))}, "M3MIML", quick=_QUICK_C, short=_SHORT_C),
         Method("m3miml", "M3MIML, graphs", "on the same graph kernel as CfMGML", _m3miml,

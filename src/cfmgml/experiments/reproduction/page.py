@@ -201,16 +201,20 @@ def _data_words(fact: Facts) -> str:
 
 
 def _footer(results: Results, about: About) -> str:
-    rows = [
-        row
-        for data in results.facts
-        for key in results.methods
-        for scheme in ("bags", "disjoint")
-        for row in results.rows(data, key, scheme)
-    ]
-    made = sorted({row["versions"] for row in rows})
-    hours = sum(row["wall_seconds"] for row in rows) / 3600
+    rows = results.all_rows()
+    sittings: dict[str, float] = {}
+    for row in rows:
+        sittings[row["sitting"]] = max(sittings.get(row["sitting"], 0.0), row["at"])
+    workers = " or ".join(map(str, sorted({row["workers"] for row in rows})))
+    made = "; ".join(sorted({row["versions"] for row in rows}))
+    in_fits = _hours(sum(row["cpu_seconds"] for row in rows))
+    parts = f"{len(sittings)} {'sitting' if len(sittings) == 1 else 'sittings'}, {workers} workers"
     return (
-        f"<footer><p>Made by <code>{escape(about.command)}</code>; {len(rows):,} measurements, {hours:.2f} hours of "
-        f"fitting in all workers together; {escape('; '.join(made))}.</p></footer>"
+        f"<footer><p>Made by <code>{escape(about.command)}</code>: {len(rows):,} measurements in "
+        f"{_hours(sum(sittings.values()))} of wall time ({parts}), {in_fits} of CPU time in fits. "
+        f"{escape(made)}.</p></footer>"
     )
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else f"{seconds / 60:.1f} minutes"

@@ -4,6 +4,7 @@ from html import escape
 
 import numpy as np
 
+from cfmgml.experiments.demo import Measure
 from cfmgml.experiments.reproduction.charts import critical_difference_diagram, curves, log_bars
 from cfmgml.experiments.reproduction.comparing import BAG_MEASURES
 from cfmgml.experiments.reproduction.details import cost_table
@@ -21,6 +22,7 @@ SOLVERS = {
     "printed": "as printed",
     "hlk": "HLK",
 }
+N_OPEN = 6  # panels shown at once
 CONVERGENCE = {
     "terms": "cccp: the paper’s terms, smoothed",
     "paper": "Algorithm 1, corrected",
@@ -57,18 +59,27 @@ def ranks_section(results: Results) -> str:
 
 
 def sensitivity_section(results: Results) -> str:
-    panels = []
-    for data, fact in results.facts.items():
-        for level, key in (("bag", "average_precision"), ("graph", "accuracy")):
-            series = {
-                title: points
-                for method, title in SOLVERS.items()
-                if len(points := lambda_curve(results, data, method, f"{level}.{key}")) > 1
-            }
-            words = f"{fact['mark']}: {find_measure(level, key).title}"
-            panels.append(figure(words, curves(series, "lambda", words, log_x=True)))
-    body = "".join(panels)
-    return f'<p class=muted>Means over the reported folds.</p><div class="panels three">{body}</div>' if body else ""
+    panels = [
+        panel
+        for data in results.facts
+        for measure in (find_measure("bag", "average_precision"), find_measure("graph", "accuracy"))
+        if (panel := _sensitivity_panel(results, data, measure))
+    ]
+    if not panels:
+        return ""
+    first, rest = (f"<div class=panels>{''.join(part)}</div>" for part in (panels[:N_OPEN], panels[N_OPEN:]))
+    more = details(f"{len(panels) - N_OPEN} more", rest) if len(panels) > N_OPEN else ""
+    return f"<p class=muted>Means over the reported folds.</p>{first}{more}"
+
+
+def _sensitivity_panel(results: Results, data: str, measure: Measure) -> str:
+    series = {
+        title: points
+        for method, title in SOLVERS.items()
+        if len(points := lambda_curve(results, data, method, f"{measure.level}.{measure.key}")) > 1
+    }
+    words = f"{results.facts[data]['mark']}: {measure.title}"
+    return figure(words, curves(series, "lambda", words, log_x=True))
 
 
 def lambda_curve(results: Results, data: str, method: str, column: str) -> list[tuple[float, float]]:
@@ -118,4 +129,5 @@ def cost_section(results: Results) -> str:
         words = f"{fact['mark']}: CPU seconds of a fit"
         figures.append(figure(words, log_bars(medians, "s", words)))
     table = cost_table(results, list(results.facts))
-    return f'{plain(table)}<div class="panels three">{"".join(figures)}</div>'
+    charts = f"<div class=panels>{''.join(figures)}</div>"
+    return plain(table) + details("Seconds as charts", charts, len(figures) <= N_OPEN)

@@ -44,7 +44,6 @@ summary{cursor:pointer;font-weight:600;padding:4px 0}
 .verdict.holds{color:var(--right);background:var(--right-soft)}
 .verdict.not{color:var(--wrong);background:var(--wrong-soft)}
 .verdict.part{color:var(--text);background:var(--card);border:1px solid var(--line)}
-.panels.three{grid-template-columns:repeat(auto-fit,minmax(min(100%,360px),1fr))}
 .curve{fill:none;stroke-width:2.2;stroke-linejoin:round}
 .chart{max-width:560px}
 .chart.ranks{max-width:900px}

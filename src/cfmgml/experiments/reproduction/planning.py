@@ -60,7 +60,7 @@ def why_not(loaded: LoadedData, method: Method) -> str | None:
     """Why a method cannot be run on a data set, if it cannot."""
     if method.sees_graph_labels and loaded.bags.graph_Y is None:
         return "no graph labels"
-    if loaded.data.key == "scene" and method.key == "m3miml":
+    if method.key == "m3miml" and loaded.has_vectors:
         return "same as on vectors"
     return loaded.why_not(method.form) or missing_library(method)
 

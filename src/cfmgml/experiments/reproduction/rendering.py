@@ -1,8 +1,5 @@
 """Writing tables, findings and the report from the rows that are there."""
 
-import gzip
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +23,6 @@ from cfmgml.experiments.reproduction.findings import findings, markdown_findings
 from cfmgml.experiments.reproduction.measures import MEASURES
 from cfmgml.experiments.reproduction.page import GRAPH_MEASURES, About, page
 from cfmgml.experiments.reproduction.ranking import rank_table
-from cfmgml.experiments.reproduction.results import Row
 from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.tables import Table, comma_separated, latex, markdown
 
@@ -77,13 +73,6 @@ def table_files(results: Results) -> dict[str, str]:
         if matrix is not None:
             files[f"confusion-{data}.csv"] = comma_separated(*confusion_rows(results, data, matrix))
     return {**files, "findings.md": markdown_findings(findings(results))}
-
-
-def write_compact(rows: Sequence[Row], path: Path) -> None:
-    """Rows as compressed JSON lines, the same bytes for the same rows: small enough to keep beside the tables."""
-    text = "".join(json.dumps(row, sort_keys=True, separators=(",", ":")) + "\n" for row in rows)
-    with atomic_write(path) as stream:
-        stream.write(gzip.compress(text.encode(), mtime=0))
 
 
 def _write(path: Path, text: str) -> None:

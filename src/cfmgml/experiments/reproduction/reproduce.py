@@ -1,14 +1,18 @@
 """The paper's experiments from data to tables: `reproduce` runs what is missing, `render` writes what is there."""
 
+import time
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from joblib import effective_n_jobs
 
 from cfmgml.experiments.reproduction.catalogue import DATA_SETS, DataSet
 from cfmgml.experiments.reproduction.forms import LoadedData
 from cfmgml.experiments.reproduction.methods import METHODS, Method
 from cfmgml.experiments.reproduction.planning import Facts, Protocol, describe, plan_units, read_facts, write_facts
-from cfmgml.experiments.reproduction.results import ResultStore, Row, row_key
+from cfmgml.experiments.reproduction.results import ResultStore, Row, read_compact, row_key
 from cfmgml.experiments.reproduction.running import Outcome, Unit, run_units
 from cfmgml.experiments.reproduction.selecting import Results
 
@@ -29,7 +33,8 @@ class Experiment:
     ----------
     out
         The folder. ``rows.jsonl`` holds the measurements, ``data/`` what is known of each data set, and ``work/`` Gram
-        matrices that can be deleted when the run is over.
+        matrices that can be deleted when the run is over. A folder with ``rows.jsonl.gz`` and ``data/`` alone can be
+        reported on.
     data_folder
         Where data sets are; None for what the environment's ``CFMGML_DATA`` names.
     """
@@ -52,14 +57,17 @@ class Experiment:
         ``n_jobs`` is joblib's; ``joblib.parallel_config`` around this call chooses where the work is done.
         """
         reports = reports or Reports()
-        failures: list[str] = []
+        start, failures = time.perf_counter(), list[str]()
         with self.store.writing() as append:  # also keeps a second run away
             there = {row_key(row) for row in self.store.rows()}
             missing = {data.key: self._missing(data, methods, protocol, there, reports) for data in data_sets}
             reports.planned(sum(unit.cost for units in missing.values() for unit in units))
 
+            sitting = {"sitting": uuid.uuid4().hex[:8], "workers": effective_n_jobs(n_jobs)}
+
             def keep(outcome: Outcome) -> None:
-                append(row for row in outcome.rows if row_key(row) not in there)
+                told = {**sitting, "at": round(time.perf_counter() - start, 1)}
+                append({**row, **told} for row in outcome.rows if row_key(row) not in there)
                 reports.done(outcome)
 
             for data in data_sets:
@@ -84,11 +92,12 @@ class Experiment:
     ) -> list[Unit]:
         """The units with the files of their forms; the dearest first, so that no worker is left with one at the end."""
         loaded = self._load(data, protocol)
+        needed = {unit.method: loaded.form_for(METHODS[unit.method].form) for unit in units}
         files = {}
-        for form in dict.fromkeys(METHODS[unit.method].form for unit in units):
+        for form in dict.fromkeys(needed.values()):
             reports.stage(f"{data.title}: comparing graphs ({form})")
             files[form] = loaded.write(form, self.out / "work", n_jobs)
-        units = [replace(unit, files=files[METHODS[unit.method].form]) for unit in units]
+        units = [replace(unit, files=files[needed[unit.method]]) for unit in units]
         return sorted(units, key=lambda unit: -unit.cost)
 
     def _load(self, data: DataSet, protocol: Protocol) -> LoadedData:
@@ -108,4 +117,12 @@ class Experiment:
 
     def results(self) -> Results:
         """All rows, with what is known of the data."""
-        return Results(self.store.rows(), self.facts())
+        return Results(self.rows(), self.facts())
+
+    def rows(self) -> list[Row]:
+        """The rows of the store; where there is none, those kept as ``rows.jsonl.gz``."""
+        return self.store.rows() if self.store.path.exists() else read_compact(self.compact)
+
+    @property
+    def compact(self) -> Path:
+        return self.out / "rows.jsonl.gz"

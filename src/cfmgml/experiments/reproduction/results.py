@@ -20,9 +20,12 @@ labels.*, confusion, objective, paper_objective
 n_train, n_test, cpu_seconds, wall_seconds, peak_mib, added_mib, versions
     Sizes; what the fit took, the most memory the worker had meanwhile and how much of that was not there before; and
     what it was done with.
+sitting, at, workers
+    The run that added the row, seconds since that began, and how many workers it had.
 """
 
 import contextlib
+import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -98,6 +101,20 @@ class ResultStore:
             with atomic_write(self.path) as stream:
                 stream.write(b"".join(map(_line, kept)))
         return len(rows) - len(kept)
+
+
+def write_compact(rows: Iterable[Row], path: Path) -> None:
+    """Rows as compressed JSON lines, the same bytes for the same rows: small enough to keep beside the tables."""
+    text = "".join(json.dumps(row, sort_keys=True, separators=(",", ":")) + "\n" for row in rows)
+    with atomic_write(path) as stream:
+        stream.write(gzip.compress(text.encode(), mtime=0))
+
+
+def read_compact(path: Path) -> list[Row]:
+    """What `write_compact` wrote; no rows where there is no file."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
 class Append:

@@ -66,6 +66,10 @@ class Results:
         with_rows = {method for _, method, _ in self._rows}
         return [key for key in METHODS if key in with_rows]
 
+    def all_rows(self) -> list[Row]:
+        """Every row that belongs to the data and protocol at hand."""
+        return [row for rows in self._rows.values() for row in rows]
+
     def rows(self, data: str, method: str, scheme: str = "bags") -> list[Row]:
         return self._rows.get((data, method, scheme), [])
 

@@ -1,0 +1,153 @@
+"""What makes tiles fast must not change them: common and rare columns, sums by node, runs of rows, numbering."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from cfmgml import GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml.gram import gram_error
+from cfmgml.kernels import mixed_rows, node_tiles
+from cfmgml.kernels.colour_counts import count_columns, number_codes, unique_codes
+from cfmgml.kernels.node_blocks import sum_nodes
+from cfmgml.kernels.node_maps import group_centres
+from cfmgml.kernels.path_counts import NodeWeights
+from examples import random_graphs
+
+CODES = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=60)
+
+
+@given(codes=CODES)
+def test_numbers_of_codes(codes):
+    codes = np.array(codes, dtype=np.uint64)
+    numbers, values = number_codes(codes)
+    np.testing.assert_array_equal(values[numbers], codes)
+    assert len(values) == len(set(codes.tolist()))
+    expected, inverse = np.unique(codes, return_inverse=True)
+    found = unique_codes(codes)
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(found[1], inverse)
+
+
+def test_codes_that_fall_on_one_place():
+    codes = (np.arange(50, dtype=np.uint64) << np.uint64(32)).repeat(2)  # all low bits are 0
+    numbers, values = number_codes(codes)
+    assert len(values) == 50
+    np.testing.assert_array_equal(values[numbers], codes)
+
+
+def test_counts(rng):
+    columns, node_ptr = rng.integers(0, 9, (3, 20)), np.array([0, 4, 4, 11, 20])
+    found = count_columns(columns, node_ptr, 9).toarray()
+    expected = [np.bincount(columns[:, a:b].ravel(), minlength=9) for a, b in np.stack([node_ptr[:-1], node_ptr[1:]]).T]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("common", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("whole", [True, False])
+def test_common_and_rare_columns(rng, monkeypatch, common, whole):
+    monkeypatch.setattr(mixed_rows, "COMMON", common)
+    dense = rng.integers(0, 4, (30, 40)) * (rng.random((30, 40)) < rng.random(40))
+    dense = dense.astype(float) if whole else dense * 0.37
+    left, right = sparse.csr_array(dense[:20]), sparse.csr_array(dense[20:])
+    a, b = mixed_rows.mixed_operands([left, right], np.float64)
+    np.testing.assert_allclose(mixed_rows.mixed_tile(a, b), dense[:20] @ dense[20:].T, rtol=1e-12)
+    np.testing.assert_allclose(a.norms, (dense[:20] ** 2).sum(1))
+    assert a.common.dtype == (np.float32 if whole else np.float64)
+
+
+def test_counts_too_large_for_float32():
+    rows = sparse.csr_array(np.array([[5000.0, 1.0], [5001.0, 1.0]]))
+    a, _ = mixed_rows.mixed_operands([rows], np.float64)
+    assert a.common.dtype == np.float64
+    assert mixed_rows.mixed_tile(a, a)[0, 1] == 5000 * 5001 + 1
+
+
+def ragged(rng, sizes, widths):
+    values = rng.normal(size=int((np.array(sizes) * widths).sum()))
+    return NodeWeights(np.concatenate([[0], np.cumsum(sizes)]), np.array(widths), values)
+
+
+def test_sums_of_nodes(rng):
+    weights = ragged(rng, [3, 1, 4], [2, 5, 1])
+    vectors = rng.normal(size=(8, 6))
+    dense = sum_nodes(vectors, weights)
+    expected = np.zeros((3, 5, 6))
+    table = weights.dense(5)
+    for graph, (start, stop) in enumerate(zip(weights.node_ptr[:-1], weights.node_ptr[1:], strict=True)):
+        expected[graph] = table[start:stop].T @ vectors[start:stop]
+    for width in (1, 3, 5, 7):
+        wide = np.zeros((3, width, 6))
+        wide[:, : min(width, 5)] = expected[:, :width]
+        np.testing.assert_allclose(dense.dense(width), wide.reshape(3, -1))
+        found = sum_nodes(sparse.csr_array(vectors), weights).joined(width)
+        np.testing.assert_allclose(found.toarray(), wide.reshape(3, -1), atol=1e-14)
+    np.testing.assert_allclose(dense.norms(), (expected**2).sum((1, 2)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("run", [1, 2, 64])
+def test_sums_over_pairs(rng, monkeypatch, dtype, run):
+    """Graphs across lines of columns, in runs of rows of any length."""
+    monkeypatch.setattr(node_tiles, "RUN", run)
+    graphs = random_graphs(90, seed=4, largest=9)
+    kernel = GraphHopper(gamma=0.5).resolve(graphs)
+    exact = GraphHopper(gamma=0.5).resolve(graphs)
+    exact.tile_size = 5
+    found = gram_matrix(kernel, graphs, normalize=False, dtype=dtype)
+    tolerance = 1e-12 if dtype == "float64" else 2e-6
+    np.testing.assert_allclose(found, gram_matrix(exact, graphs, normalize=False), rtol=tolerance)
+
+
+def test_columns_that_do_not_vary_are_left_out(graphs):
+    wide = np.hstack([np.full((graphs.n_nodes, 4), 3.0), graphs.node_attributes])
+    same = GraphBatch(graphs.node_ptr, graphs.edge_ptr, graphs.edges, node_attributes=wide)
+    kernel = NodeSum(gamma=1.0).resolve(same)
+    left, right = kernel.operands(same[:5], same[5:])
+    assert left.points.shape[1] == right.points.shape[1] == 2
+    np.testing.assert_allclose(gram_matrix(kernel, same), gram_matrix(NodeSum(gamma=1.0), graphs), atol=1e-12)
+    moved = wide.copy()
+    moved[-1, 0] = 4.0  # varies on one side only
+    other = GraphBatch(graphs.node_ptr, graphs.edge_ptr, graphs.edges, node_attributes=moved)
+    left, right = kernel.operands(same[:5], other[5:])
+    assert left.points.shape[1] == 3
+
+
+def test_unresolved_kernels_do_no_work_twice(graphs, monkeypatch):
+    def refuse(self, graphs):
+        raise AssertionError("resolved for nothing")
+
+    for kernel in (WeisfeilerLehman(2), NodeSum("linear"), GraphHopper("linear"), NodeSum("delta")):
+        expected = gram_matrix(kernel.resolve(graphs), graphs)
+        with monkeypatch.context() as patched:
+            patched.setattr(type(kernel), "resolve", refuse)
+            np.testing.assert_allclose(gram_matrix(kernel, graphs), expected, atol=1e-12)
+
+
+def test_attributes_of_two_sides_must_fit(graphs):
+    narrow = GraphBatch(graphs.node_ptr, graphs.edge_ptr, graphs.edges, node_attributes=graphs.node_attributes[:, :1])
+    with pytest.raises(ValueError, match=r"equally many attributes, got \[2, 1\]"):
+        gram_matrix(NodeSum("linear"), graphs, narrow)
+
+
+def test_landmarks_are_centres(rng):
+    groups = np.repeat(np.arange(4), 25)
+    nodes = np.eye(4)[groups] * 10 + rng.normal(size=(100, 4)) / 10
+    order = rng.permutation(100)
+    first = np.concatenate([[np.flatnonzero(groups[order] == g)[0] for g in range(4)], np.arange(100)])
+    found = group_centres(nodes[order][first], 4)
+    np.testing.assert_allclose(found[np.argsort(-found.argmax(1))].argmax(1), [3, 2, 1, 0])
+    assert np.abs(found - np.round(found, -1)).max() < 0.1
+    np.testing.assert_array_equal(group_centres(nodes[:3], 9), nodes[:3])
+
+
+def test_error_of_the_gram_matrix_is_told_and_small():
+    graphs = random_graphs(60, seed=2)
+    errors = [
+        gram_error(GraphHopper(gamma=0.5, approximation="nystrom", n_components=n), graphs, 30) for n in (5, 20, 80)
+    ]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 0.01
+    rough = gram_error(NodeSum(gamma=0.5, approximation="fourier", n_components=1000), graphs)
+    assert 0 < rough < 0.1
