@@ -168,15 +168,15 @@ def _build_all(
     """The graphs of every usable picture, by its number, and why the others were skipped."""
     built: dict[int, PictureGraphs] = {}
     skipped: dict[str, str] = {}
+    workers = 1 if len(tasks) <= FEW else -1 if n_jobs is None else n_jobs
 
     def todo() -> Iterator[Any]:
         """Tasks until one has failed: stopping the supply lets the workers end in good order."""
         for task in tasks:
             if skipped and on_error == "raise":
                 return
-            yield delayed(_build_one)(task.from_anywhere, recipe)
+            yield delayed(_build_one)(task if workers == 1 else task.from_anywhere, recipe)
 
-    workers = 1 if len(tasks) <= FEW else -1 if n_jobs is None else n_jobs
     results = Parallel(n_jobs=workers, return_as="generator")(todo())
     with progress("Building graphs of images", len(tasks), sys.stderr.isatty() if verbose is None else verbose) as done:
         for number, result in enumerate(results):
