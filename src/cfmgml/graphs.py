@@ -343,8 +343,9 @@ def _check_attributes(values: Any, batch: GraphBatch) -> FloatArray | None:
         raise ValueError(
             f"node_attributes must have shape ({batch.n_nodes}, n_attributes), got {attributes.shape}{hint}."
         )
-    bad = np.argwhere(~np.isfinite(attributes))
-    if len(bad):
+    finite = np.isfinite(attributes)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         node, column = bad[0]
         graph = int(np.searchsorted(batch.node_ptr, node, side="right")) - 1
         raise ValueError(

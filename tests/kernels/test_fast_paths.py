@@ -114,6 +114,25 @@ def test_columns_that_do_not_vary_are_left_out(graphs):
     assert left.points.shape[1] == 3
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("attributes", ["float32", "float64"])
+def test_columns_that_are_mostly_zero(graphs, rng, dtype, attributes):
+    histogram = np.zeros((graphs.n_nodes, 80))
+    histogram[np.arange(graphs.n_nodes)[:, None], rng.integers(0, 80, (graphs.n_nodes, 5))] = 0.3
+    histogram[: 80 // 4, :] += np.kron(np.eye(20), np.full(4, 0.2))  # every column varies
+    both = np.hstack([histogram, graphs.node_attributes]).astype(attributes)
+    wide = GraphBatch(graphs.node_ptr, graphs.edge_ptr, graphs.edges, node_attributes=both)
+    kernel = GraphHopper(gamma=0.4).resolve(wide)
+    assert kernel.thin_.tolist() == [True] * 80 + [False] * 2
+    plain = GraphHopper(gamma=0.4).resolve(wide)
+    plain.thin_ = np.zeros(82, dtype=bool)
+    tolerance = 1e-12 if dtype == "float64" else 2e-6
+    for other in (None, wide[3:7]):
+        found, exact = (gram_matrix(k, wide, other, dtype=d) for k, d in ((kernel, dtype), (plain, "float64")))
+        np.testing.assert_allclose(found, exact, rtol=tolerance)
+    np.testing.assert_allclose(kernel.node_block(wide[:4], wide), plain.node_block(wide[:4], wide), rtol=1e-12)
+
+
 def test_unresolved_kernels_do_no_work_twice(graphs, monkeypatch):
     def refuse(self, graphs):
         raise AssertionError("resolved for nothing")

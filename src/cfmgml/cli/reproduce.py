@@ -65,10 +65,11 @@ def reproduce(
     from cfmgml.experiments.reproduction.methods import find_methods
     from cfmgml.experiments.reproduction.reproduce import Experiment
 
-    sets, chosen = find_data_sets(_names(data)), find_methods(_names(methods))
+    sets = find_data_sets(_names(data))
+    chosen = find_methods(_names(methods)) if methods else None  # None: those of each data set
     if only is Only.GRAPHS:
         sets = [one for one in sets if one.has_graph_labels]
-        chosen = [method for method in chosen if "graph" in method.levels]
+        chosen = [method for method in chosen or find_methods(None) if "graph" in method.levels]
     if only is Only.BAGS:  # the paper's has no column for graphs with node labels only
         sets = [one for one in sets if not one.key.endswith("-labels")]
     experiment = Experiment(out or Path("out/reproduce-quick" if quick else "out/reproduce"), data_folder)
@@ -89,7 +90,7 @@ def _names(words: str | None) -> list[str] | None:
 def _run(
     experiment: "Experiment",
     sets: "list[DataSet]",
-    methods: "list[Method]",
+    methods: "list[Method] | None",
     quick: bool,
     seed: int,
     n_jobs: int,

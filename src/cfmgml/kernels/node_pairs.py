@@ -22,7 +22,7 @@ from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, Rows
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
-from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, varying_columns
+from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, thin_columns, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
 
 
@@ -107,6 +107,7 @@ class NodePairKernel(Kernel):
             self.gamma_ = float(node_maps.default_gamma(graphs) if self.gamma is None else self.gamma)
             assert graphs.node_attributes is not None
             self.centre_ = graphs.node_attributes.mean(0, dtype=np.float64)
+            self.thin_ = thin_columns(graphs.node_attributes)
             self._settle_approximation(graphs)
 
     def _settle_approximation(self, graphs: GraphBatch) -> None:
@@ -151,7 +152,7 @@ class NodePairKernel(Kernel):
         attributes: list[FloatArray] = [side.node_attributes for side in sides]  # type: ignore[misc]
         weights = [self.node_weights(side) for side in sides]
         kept = np.ones(len(self.centre_), dtype=bool) if every_column else varying_columns(attributes)
-        return node_operands(attributes, weights, self.centre_, self.gamma_, kept, dtype)
+        return node_operands(attributes, weights, self.centre_, self.gamma_, kept, self.thin_, dtype)
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         if isinstance(left, SummedOperand) and isinstance(right, SummedOperand):

@@ -1,7 +1,9 @@
 """Exact tiles of a kernel that sums exp(-gamma |x - y|^2) over pairs of nodes, near the speed of a matrix product.
 
 A tile is one matrix product, whose entries are the exponents; its exponentials, in place; and one pass that weighs and
-sums them. In float32 at most `RUN` weighted terms are added before the sum goes on in float64.
+sums them. In float32 at most `RUN` weighted terms are added before the sum goes on in float64. Columns that are mostly
+0, the bins of histograms, are left out of the product and added entry by entry: of 873 columns of pictures' nodes, 714
+are filled to 2 %.
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from cfmgml.kernels.path_counts import NodeWeights
 
 CANCELLATION_LIMIT = 30.0  # above it, float32 distances lose too many digits to |x|^2 + |y|^2 - 2<x, y>
 RUN = 64  # most terms that are added in the precision of the tile
+THIN, FEWEST_THIN = 0.2, 64  # a column with fewer entries than this share is thin, where there are so many of them
+SAMPLE = 5000  # nodes that are looked at for that
 ROWS = 512  # nodes prepared at a time: few enough to stay in the cache
 
 
@@ -30,19 +34,27 @@ class NodeSpace:
     centre: FloatArray  # (n_attributes,): the kernel does not mind where nodes lie, rounding does
     scale: float  # sqrt(2 gamma)
     kept: BoolArray  # (n_attributes,): what varies
+    thin: BoolArray  # (n_attributes,): what is mostly 0, and stays 0: it is not centred
 
     def points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
-        found = self.attributes[rows] - self.centre
-        if not self.kept.all():
-            found = found[:, self.kept]
-        found *= self.scale
+        """(n_rows, n_columns) of what varies and is not thin."""
+        chosen, found = self.kept & ~self.thin, self.attributes[rows]
+        if not chosen.all():
+            found = found[:, chosen]
+        found = (found - self.centre[chosen]) * self.scale
+        return found.astype(dtype, copy=False)
+
+    def thin_points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
+        """(n_rows, n_columns) of what varies and is thin."""
+        found = np.multiply(self.attributes[rows][:, self.kept & self.thin], self.scale, dtype=np.float64)
         return found.astype(dtype, copy=False)
 
     def largest_square(self) -> float:
         """Half the largest squared length."""
-        starts = range(0, len(self.attributes), ROWS)
-        parts = (self.points(slice(start, start + ROWS), np.float64) for start in starts)
-        return max((float(half_squares(part).max()) for part in parts), default=0.0)
+        runs = (slice(start, start + ROWS) for start in range(0, len(self.attributes), ROWS))
+        wide = np.float64
+        squares = (half_squares(self.points(r, wide)) + half_squares(self.thin_points(r, wide)) for r in runs)
+        return max((float(part.max()) for part in squares), default=0.0)
 
 
 def half_squares(points: FloatArray) -> FloatArray:
@@ -76,9 +88,21 @@ class NodeOperand(Operand):
         return self.space.points(self.rows, self.dtype)
 
     @cached_property
+    def thin_table(self) -> FloatArray:
+        """Thin columns, (n_columns, n_nodes)."""
+        return np.ascontiguousarray(self.space.thin_points(self.rows, self.dtype).T)
+
+    @cached_property
+    def thin_entries(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Thin columns as offsets of nodes, columns and values that are not 0."""
+        node, column = np.nonzero(self.thin_table.T)
+        return np.searchsorted(node, np.arange(len(self.rows) + 1)), column, self.thin_table[column, node]
+
+    @cached_property
     def squares(self) -> FloatArray:
         """Of the rounded points, so that a node is as close to itself as can be."""
-        return half_squares(self.points).astype(self.dtype)
+        found = half_squares(self.points) + half_squares(self.thin_table.T)
+        return found.astype(self.dtype)
 
     @cached_property
     def left_weights(self) -> FloatArray:
@@ -97,10 +121,11 @@ def node_operands(
     centre: FloatArray,
     gamma: float,
     kept: BoolArray,
+    thin: BoolArray,
     dtype: DTypeLike,
 ) -> list[NodeOperand]:
     """Operands of attributes and weights; in float64 where float32 would cancel too many digits of distances."""
-    spaces = [NodeSpace(side, centre, float(np.sqrt(2 * gamma)), kept) for side in sides]
+    spaces = [NodeSpace(side, centre, float(np.sqrt(2 * gamma)), kept, thin) for side in sides]
     of_points = np.dtype(dtype)
     if of_points != np.float64 and max(space.largest_square() for space in spaces) > CANCELLATION_LIMIT:
         of_points = np.dtype(np.float64)
@@ -126,9 +151,22 @@ def varying_columns(sides: list[FloatArray]) -> BoolArray:
     return varies
 
 
+def thin_columns(attributes: FloatArray) -> BoolArray:
+    """Columns that are mostly 0, as bins of histograms are, if there are enough of them to be worth it.
+
+    >>> thin_columns(np.ones((3, 2)))
+    array([False, False])
+    """
+    step = max(1, len(attributes) // SAMPLE)
+    thin = (attributes[::step] != 0).mean(axis=0) < THIN
+    return thin & (thin.sum() >= FEWEST_THIN)
+
+
 def similarities(left: NodeOperand, right: NodeOperand) -> FloatArray:
     """exp(-gamma |x - y|^2) for all pairs of nodes, (n_left, n_right)."""
     exponents = left.points @ right.points.T
+    if len(right.thin_table):
+        _add_thin(exponents, *left.thin_entries, right.thin_table)
     _subtract_squares(exponents, left.squares, right.squares)
     return np.exp(exponents, out=exponents)
 
@@ -148,6 +186,30 @@ def _summed(left: NodeOperand, left_ptr: IntArray, right: NodeOperand) -> FloatA
     values = similarities(left, right)
     _sum_pairs(values, left.left_weights, left_ptr, right.right_weights, right.weights.node_ptr, RUN, out)
     return out
+
+
+@compiled
+def _add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untyped-def]
+    # A few hundred columns at a time, so that the table's part stays in the cache; four entries at a time, so that what
+    # is added to is read and written a quarter as often.
+    n_columns = exponents.shape[1]
+    for start in range(0, n_columns, 256):
+        stop = min(start + 256, n_columns)
+        for row in range(len(ptr) - 1):
+            sums = exponents[row, start:stop]
+            k, last = ptr[row], ptr[row + 1]
+            while k + 4 <= last:
+                v0, v1, v2, v3 = values[k], values[k + 1], values[k + 2], values[k + 3]
+                t0, t1 = table[columns[k], start:stop], table[columns[k + 1], start:stop]
+                t2, t3 = table[columns[k + 2], start:stop], table[columns[k + 3], start:stop]
+                for c in range(len(sums)):
+                    sums[c] += v0 * t0[c] + v1 * t1[c] + v2 * t2[c] + v3 * t3[c]
+                k += 4
+            while k < last:
+                value, added = values[k], table[columns[k], start:stop]
+                for c in range(len(sums)):
+                    sums[c] += value * added[c]
+                k += 1
 
 
 @compiled

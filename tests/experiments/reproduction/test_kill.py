@@ -65,7 +65,7 @@ def tear_last_line(rows, rng):
     size = rows.stat().st_size
     last = size - rows.read_bytes()[:-1].rfind(b"\n") - 1
     with open(rows, "rb+") as stream:
-        stream.truncate(size - int(rng.integers(1, last)))
+        stream.truncate(size - int(rng.integers(1, last + 1)))
 
 
 def test_tables_after_kills_at_random_moments(processes, undisturbed, tmp_path, rng):

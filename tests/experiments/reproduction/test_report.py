@@ -77,6 +77,8 @@ def test_the_page_is_whole_and_needs_nothing_else(html):
     outside = [value for tag, name, value in tags.attributes if name in ("src", "href", "data") and value[0] != "#"]
     assert outside == ["data:image/jpeg;base64,AAAA"]
     assert "<script" not in html
+    ids = [value for _, name, value in tags.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
     assert "url(" not in html
 
 

@@ -35,6 +35,7 @@ class DataSet:
     ranked: bool = False  # counts in the average ranks; one variant of each data set does
     stand_in: str | None = None  # what it stands in for
     has_graph_labels: bool = True
+    methods: tuple[str, ...] | None = None  # those run unless others are asked for; None for all
     n_graphs: int = 0  # about, for telling how long a run will take
 
     @property
@@ -104,9 +105,11 @@ def _pictures(
         f"{key}-{features}", f"{title}, {name[features]}", ABOUT_NODES[features],
         _variant(loader, change), kernel, column, _variant(loader, change, single_graph=True),
         ranked=ranked, n_graphs=n_graphs,
+        methods=SCALED_METHODS if features == "hellinger" else None,
     )  # fmt: skip
 
 
+SCALED_METHODS = ("cfmgml", "paper", "misvm", "sgsl-svm", "dummy")  # enough to tell nodes and method apart
 ABOUT_NODES = {
     "paper": "RGB histogram and HOG as the paper describes them, GraphHopper kernel as in the paper",
     "hellinger": "the paper's histograms square-rooted, node sum kernel",

@@ -14,10 +14,10 @@ from cfmgml.datasets._overlap import overlap_summary
 from cfmgml.experiments.reproduction.catalogue import DataSet
 from cfmgml.experiments.reproduction.folds import Fold, FoldPlan, make_folds, n_left_out
 from cfmgml.experiments.reproduction.forms import LoadedData
-from cfmgml.experiments.reproduction.methods import Method, missing_library
+from cfmgml.experiments.reproduction.methods import METHODS, Method, missing_library
 from cfmgml.experiments.reproduction.running import Unit
 
-MANY_GRAPHS = 3000  # from here on methods search their shorter grids
+MANY_GRAPHS, MOST_GRAPHS = 3000, 10_000  # from here on methods search their shorter and shortest grids
 Facts = dict[str, Any]
 
 
@@ -47,6 +47,8 @@ class Protocol:
         """What is searched for a method on a data set."""
         if self.quick and method.quick is not None:
             return method.quick
+        if data.n_graphs > MOST_GRAPHS and method.shortest is not None:
+            return method.shortest
         if data.n_graphs > MANY_GRAPHS and method.short is not None:
             return method.short
         return method.grid
@@ -54,6 +56,13 @@ class Protocol:
 
 def schemes(data: DataSet) -> tuple[str, ...]:
     return ("bags", "disjoint") if data.shared else ("bags",)
+
+
+def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]:
+    """The methods asked for; without, those of the data set."""
+    if methods is not None:
+        return list(methods)
+    return [method for method in METHODS.values() if data.methods is None or method.key in data.methods]
 
 
 def why_not(loaded: LoadedData, method: Method) -> str | None:

@@ -11,7 +11,15 @@ from joblib import effective_n_jobs
 from cfmgml.experiments.reproduction.catalogue import DATA_SETS, DataSet
 from cfmgml.experiments.reproduction.forms import LoadedData
 from cfmgml.experiments.reproduction.methods import METHODS, Method
-from cfmgml.experiments.reproduction.planning import Facts, Protocol, describe, plan_units, read_facts, write_facts
+from cfmgml.experiments.reproduction.planning import (
+    Facts,
+    Protocol,
+    describe,
+    methods_for,
+    plan_units,
+    read_facts,
+    write_facts,
+)
 from cfmgml.experiments.reproduction.results import ResultStore, Row, read_compact, row_key
 from cfmgml.experiments.reproduction.running import Outcome, Unit, run_units
 from cfmgml.experiments.reproduction.selecting import Results
@@ -47,20 +55,24 @@ class Experiment:
     def run(
         self,
         data_sets: Sequence[DataSet],
-        methods: Sequence[Method],
+        methods: Sequence[Method] | None,
         protocol: Protocol,
         n_jobs: int | None = None,
         reports: Reports | None = None,
     ) -> list[str]:
         """Measure what is not measured yet. Returns what failed, in words; a later run tries that again.
 
-        ``n_jobs`` is joblib's; ``joblib.parallel_config`` around this call chooses where the work is done.
+        Without ``methods``, those of each data set are run. ``n_jobs`` is joblib's; ``joblib.parallel_config`` around
+        this call chooses where the work is done.
         """
         reports = reports or Reports()
         start, failures = time.perf_counter(), list[str]()
         with self.store.writing() as append:  # also keeps a second run away
             there = {row_key(row) for row in self.store.rows()}
-            missing = {data.key: self._missing(data, methods, protocol, there, reports) for data in data_sets}
+            missing = {
+                data.key: self._missing(data, methods_for(data, methods), protocol, there, reports)
+                for data in data_sets
+            }
             reports.planned(sum(unit.cost for units in missing.values() for unit in units))
 
             sitting = {"sitting": uuid.uuid4().hex[:8], "workers": effective_n_jobs(n_jobs)}
@@ -103,12 +115,13 @@ class Experiment:
     def _load(self, data: DataSet, protocol: Protocol) -> LoadedData:
         return LoadedData(data, self.data_folder, protocol.n_bags, protocol.seed)
 
-    def forget(self, data_sets: Sequence[DataSet], methods: Sequence[Method]) -> int:
+    def forget(self, data_sets: Sequence[DataSet], methods: Sequence[Method] | None) -> int:
         """Drop the rows of these data sets and methods, so that they are measured anew; returns how many."""
-        keys, names = {data.key for data in data_sets}, {method.key for method in methods}
+        keys = {data.key for data in data_sets}
+        names = None if methods is None else {method.key for method in methods}
 
         def unwanted(row: Row) -> bool:
-            return row["data"] in keys and row["method"] in names
+            return row["data"] in keys and (names is None or row["method"] in names)
 
         return self.store.remove(unwanted)
 

@@ -123,7 +123,7 @@ def html(table: Table) -> str:
     notes = "".join(f"<p class=muted>{escape(note)}</p>" for note in table.notes)
     label = escape(table.title)
     return (
-        f'<div class=wide role=region tabindex=0 aria-label="{label}"><table id="{escape(table.name)}">'
+        f'<div class=wide role=region tabindex=0 aria-label="{label}"><table id="table-{escape(table.name)}">'
         f"<thead><tr><th scope=col>{escape(table.corner)}</th>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>{notes}"
     )
