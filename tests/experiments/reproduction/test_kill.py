@@ -72,9 +72,9 @@ def test_tables_after_kills_at_random_moments(processes, undisturbed, tmp_path, 
     expected, seconds = undisturbed
     kills, torn = 0, 0
     for number in range(MOST_RUNS):
-        out = tmp_path / str(number)
-        while killed_after(rng.uniform(0.02, 0.7) * seconds, processes, out):
-            kills += 1
+        out, patience = tmp_path / str(number), 0.7 * seconds
+        while killed_after(rng.uniform(0.02 * seconds, patience), processes, out):
+            kills, patience = kills + 1, 1.2 * patience  # a machine that has become slow must get on, too
             rows = out / "rows.jsonl"
             if rows.exists() and rows.stat().st_size and rng.random() < 0.5:
                 tear_last_line(rows, rng)
