@@ -41,6 +41,8 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str], name: st
 def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool = False) -> str:
     """Lines with dots, one a series, and a legend below; the vertical axis spans the values.
 
+    A series without points keeps its colour for charts beside this one, and is not in the legend.
+
     >>> curves({"a": [(1e-1, .5), (1e-2, .7)], "b": [(1e-1, .4)]}, "lambda", "it rises", log_x=True).count("<circle")
     3
     """
@@ -60,11 +62,12 @@ def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool =
     xs = sorted({x for x, _ in points})
     parts += [_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in xs]
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
-    for k, own in enumerate(series.values()):
+    shown = {name: (k, own) for k, (name, own) in enumerate(series.items()) if own}
+    for k, own in shown.values():
         placed = [at(math.log10(x) if log_x else x, y) for x, y in own]
         parts.append(_polyline(placed, f"curve s{k % N_COLOURS}"))
         parts += [f'<circle class="point s{k % N_COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in placed]
-    return _svg(WIDTH, HEIGHT, title, parts) + legend(list(series))
+    return _svg(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -86,12 +89,12 @@ def _polyline(points: Sequence[tuple[float, float]], name: str) -> str:
     return f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
 
 
-def legend(names: Sequence[str]) -> str:
-    """What the colours mean."""
+def legend(colours: Mapping[str, int]) -> str:
+    """What the colours mean: the number of each name's."""
     keys = "".join(
         f'<span class="entry"><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">'
         f'<rect class="bar s{k % N_COLOURS}" width="10" height="10" rx="2"/></svg>{escape(name)}</span>'
-        for k, name in enumerate(names)
+        for name, k in colours.items()
     )
     return f'<p class="legend">{keys}</p>'
 
@@ -206,7 +209,7 @@ def confusion_chart(matrix: IntArray, labels: Sequence[str], title: str) -> str:
         words = f"{labels[row]}, best label {labels[column]}: {matrix[row, column]} ({share:.0%})"
         parts.append(
             f'<rect class="cell {name}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}" '
-            f'fill-opacity="{0.12 + 0.88 * share:.2f}"><title>{escape(words)}</title></rect>'
+            f'fill-opacity="{0.1 + 0.5 * share:.2f}"><title>{escape(words)}</title></rect>'
         )
         parts.append(_text(x + side / 2 - 0.5, y + side / 2 + 3.5, str(matrix[row, column]), name="count"))
     size = side * len(labels)

@@ -73,11 +73,9 @@ def sensitivity_section(results: Results) -> str:
 
 
 def _sensitivity_panel(results: Results, data: str, measure: Measure) -> str:
-    series = {
-        title: points
-        for method, title in SOLVERS.items()
-        if len(points := lambda_curve(results, data, method, f"{measure.level}.{measure.key}")) > 1
-    }
+    column = f"{measure.level}.{measure.key}"
+    found = {title: lambda_curve(results, data, method, column) for method, title in SOLVERS.items()}
+    series = {title: points if len(points) > 1 else [] for title, points in found.items()}
     words = f"{results.facts[data]['mark']}: {measure.title}"
     return figure(words, curves(series, "lambda", words, log_x=True))
 

@@ -32,7 +32,7 @@ a{color:var(--accent)}
 .wide tbody tr.theirs td{color:var(--muted);font-style:italic}
 .wide tbody tr.nested td{background:var(--card)}
 .plain tbody tr:not(.group) th{color:var(--text)}
-figure+figure,.panels{margin-top:14px}
+section>figure+figure,.panels{margin-top:14px}
 .wide+p.muted{margin-top:8px}
 td.why{color:var(--muted);font-size:.78rem}
 details{margin:8px 0}
