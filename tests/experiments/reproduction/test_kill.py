@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import small_experiment
 from cfmgml.experiments.reproduction.evaluation import summary_table
 from cfmgml.experiments.reproduction.methods import find_methods
 from cfmgml.experiments.reproduction.planning import Protocol
@@ -26,7 +28,9 @@ def processes():
     """Processes that are forked from one in which all is imported and compiled."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["warm_experiment"])
-    return context
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(small_experiment.__file__).parent))  # else it does not find the module
+        yield context
 
 
 @pytest.fixture(scope="module")
