@@ -153,7 +153,7 @@ def _minimises(results: Results) -> Finding | None:
 
 
 def _rises(row: Row) -> bool:
-    return bool((np.diff(row["objective"]) > 1e-9).any())
+    return bool((np.diff(row["objective"]) > 1e-6).any())
 
 
 def _mean_objective(results: Results, data: str, method: str, alpha: float) -> float:

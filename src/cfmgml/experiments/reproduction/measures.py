@@ -107,4 +107,5 @@ def _share(right: BoolArray) -> float:
 
 
 def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    """As rows keep it: six decimals are enough for any table, and keep rows short."""
+    return None if math.isnan(value) else round(value, 6)

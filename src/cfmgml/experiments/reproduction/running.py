@@ -95,8 +95,9 @@ def _rows(unit: Unit) -> Iterator[Row]:
         for key, (model, meter) in zip(unit.row_heads(), _fits(unit, method, kernel, train), strict=True):
             measured = measure_model(model, test, method.levels, seen)
             if unit.fold.inner is None:
-                measured["objective"] = [float(value) for value in getattr(model, "objective_", ())]
-                measured["paper_objective"] = paper_objective(model, train)
+                measured["objective"] = [round(float(value), 6) for value in getattr(model, "objective_", ())]
+                value = paper_objective(model, train)
+                measured["paper_objective"] = None if value is None else round(value, 6)
             else:
                 measured = {name: value for name, value in measured.items() if name.startswith(("bag.", "graph."))}
             yield {**key, **measured, "n_train": train.n_bags, "n_test": test.n_bags, **_costs(meter)}
