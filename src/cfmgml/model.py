@@ -259,8 +259,12 @@ class CfMGML(BagEstimator):
         rounds, steps = SOLVERS[self.solver]
         rounds, steps = self.n_rounds or rounds, self.max_iter or steps
         with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
+
+            def tell(done: int, value: float) -> None:
+                advance(1)
+
             if self.solver == "cccp":
-                trail, tell = () if last is None else last.trail, lambda done, value: advance(1)
+                trail = () if last is None else last.trail
                 if self.device == "cpu":
                     solution = solve_cccp(problem, rounds, steps, self.tol, tell, trail=trail)
                     scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
@@ -270,7 +274,8 @@ class CfMGML(BagEstimator):
                 self.representatives_: IntArray = segment_argmax(scores, problem.loss.bag_ptr)
                 return solution
             solve = solve_paper if self.solver == "paper" else solve_printed
-            solution, self.representatives_ = solve(problem, rounds, steps, seeds, lambda done, value: advance(1))
+            numbers = check_dtype(self.dtype, self.device)
+            solution, self.representatives_ = solve(problem, rounds, steps, seeds, tell, numbers)
             return solution
 
     def _calibrate(

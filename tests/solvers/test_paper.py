@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, sparse
 
 from cfmgml import CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml.gram import factorize
 from cfmgml.objective import RankLoss
+from cfmgml.solvers import paper
 from cfmgml.solvers.cccp import Problem
 from cfmgml.solvers.paper import random_representatives, solve_paper, solve_printed
 from examples import random_bags
@@ -100,15 +101,30 @@ def literal(bags, K, alpha, n_rounds, n_steps, seed, printed):
     return scores, np.array(at)
 
 
+ROWS = {"dense": (np.asarray, 2**30), "sparse": (sparse.csr_array, 2**30), "too many to compare": (np.asarray, 0)}
+
+
+@pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("alpha", [1.0, 0.1, 1e-3])
 @pytest.mark.parametrize("printed", [False, True])
-def test_equals_the_literal_algorithm(setting, alpha, printed):
+def test_equals_the_literal_algorithm(setting, alpha, printed, rows, monkeypatch):
     bags, K, X, loss = setting
     solve = solve_printed if printed else solve_paper
-    solution, used = solve(Problem(X, loss, alpha, False), 3, 6, np.random.default_rng(4))
+    make, limit = ROWS[rows]
+    monkeypatch.setattr(paper, "MAX_BYTES", limit)
+    solution, used = solve(Problem(make(X), loss, alpha, False), 3, 6, np.random.default_rng(4))
     scores, at = literal(bags, K, alpha, 3, 6, 4, printed)
     np.testing.assert_allclose(X @ solution.coef, scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
     np.testing.assert_array_equal(used, at)
+
+
+def test_products_of_representatives_by_either_way(setting):
+    bags, K, X, _ = setting
+    chosen = random_representatives(bags.bag_ptr, 3, np.random.default_rng(0))
+    once, anew = paper._Comparisons(X, 100, "float64"), paper._Comparisons(X, 0, "float64")
+    expected = np.stack([K[np.ix_(graphs, graphs)] for graphs in chosen.T])
+    for comparisons in (once, anew):
+        np.testing.assert_allclose(comparisons._products(chosen), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_steps", [1000, 3000])

@@ -60,27 +60,39 @@ def mean_weights(bag_ptr: IntArray) -> FloatArray:
     return np.repeat(1.0 / sizes, sizes)
 
 
-def solve_exactly(problem: LabelProblem, K: FloatArray, C: float, tol: float) -> tuple[FloatArray, float]:
-    """Coefficients (n_graphs,) and intercept of the C-SVC, by LIBSVM's SMO; optimal up to ``tol``."""
+def solve_exactly(
+    problem: LabelProblem, K: FloatArray, C: float, tol: float, room: FloatArray | None = None
+) -> tuple[FloatArray, float]:
+    """Coefficients (n_graphs,) and intercept of the C-SVC, by LIBSVM's SMO; optimal up to ``tol``.
+
+    ``room`` is `room_for_points` of a problem that differs in weights only; it is written to.
+    """
     if problem.constant is not None:
         return np.zeros(len(K)), problem.constant
-    svc = SVC(C=C, kernel="precomputed", tol=tol).fit(_point_gram(problem, K), problem.signs)
+    svc = SVC(C=C, kernel="precomputed", tol=tol).fit(_point_gram(problem, K, room), problem.signs)
     duals = np.zeros(problem.points.shape[0])
     duals[svc.support_] = np.abs(svc.dual_coef_[0])
     return problem.coefficients(duals), float(svc.intercept_[0])
 
 
-def _point_gram(problem: LabelProblem, K: FloatArray) -> FloatArray:
-    """points K points^T; negative graphs are taken from K as they are, which saves a product of full matrices."""
+def room_for_points(problem: LabelProblem, K: FloatArray) -> FloatArray:
+    """Room for the products of all points; those of negative graphs, which are K's own, are filled in."""
+    n_positive = int(problem.positive.sum())
+    graphs = problem.points[n_positive:].indices
+    room = np.empty((problem.points.shape[0],) * 2)
+    room[n_positive:, n_positive:] = K[np.ix_(graphs, graphs)]
+    return room
+
+
+def _point_gram(problem: LabelProblem, K: FloatArray, room: FloatArray | None) -> FloatArray:
+    """points K points^T, in ``room``. Products of negative graphs, most of it, stay the same for other weights."""
+    out = room_for_points(problem, K) if room is None else room
     n_positive = int(problem.positive.sum())
     means = problem.points[:n_positive]
-    graphs = problem.points[n_positive:].indices
     to_graphs = np.asarray(means @ K)
-    out = np.empty((problem.points.shape[0],) * 2)
     out[:n_positive, :n_positive] = to_graphs @ means.T
-    out[:n_positive, n_positive:] = to_graphs[:, graphs]
+    out[:n_positive, n_positive:] = to_graphs[:, problem.points[n_positive:].indices]
     out[n_positive:, :n_positive] = out[:n_positive, n_positive:].T
-    out[n_positive:, n_positive:] = K[np.ix_(graphs, graphs)]
     return out
 
 

@@ -9,7 +9,7 @@ from cfmgml._progress import progress
 from cfmgml._segments import segment_ids, segment_log_mean_exp
 from cfmgml._typing import FloatArray
 from cfmgml.baselines._bag_svm import BagSVM
-from cfmgml.baselines._label_svm import LabelProblem, solve_exactly
+from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 
@@ -86,7 +86,8 @@ class MISVM(BagSVM):
         return coef, intercept
 
     def _solve_label(self, problem: LabelProblem, K: FloatArray) -> tuple[FloatArray, float, int]:
-        coef, intercept = solve_exactly(problem, K, self.C, self.tol)
+        room = room_for_points(problem, K)
+        coef, intercept = solve_exactly(problem, K, self.C, self.tol, room)
         counts = problem.positive[segment_ids(problem.bag_ptr)]  # whose weights matter
         for done in range(self.n_rounds):
             _, weights = segment_log_mean_exp(K @ coef, problem.bag_ptr, self.temperature)
@@ -94,5 +95,5 @@ class MISVM(BagSVM):
             if problem.constant is not None or change <= SETTLED:
                 return coef, intercept, done
             problem = replace(problem, weights=weights)
-            coef, intercept = solve_exactly(problem, K, self.C, self.tol)
+            coef, intercept = solve_exactly(problem, K, self.C, self.tol, room)
         return coef, intercept, self.n_rounds
