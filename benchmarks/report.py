@@ -24,9 +24,15 @@ def goal_line(goal, rows):
     key = "cpu_s" if goal.of == "cpu" else "peak_gb"
     ours, peer = (median(rows, who, goal.size, key) for who in (goal.ours, goal.peer))
     what = f"{goal.ours} against {goal.peer} at {goal.size:,}: at least {goal.at_least:g} times less {goal.of}"
+    if goal.at_least < 1:
+        what = f"{goal.ours} against {goal.peer} at {goal.size:,}: at least {goal.at_least:g} of its speed"
     if ours is None or peer is None:
         return f"- {what}: not measured in this run."
-    return f"- {what}: **{peer / ours:.1f}** times ({'reached' if peer / ours >= goal.at_least else 'missed'})."
+    return f"- {what}: **{_shown(peer / ours)}** ({'reached' if peer / ours >= goal.at_least else 'missed'})."
+
+
+def _shown(ratio):
+    return f"{ratio:.2f}" if ratio < 1 else f"{ratio:.1f} times"
 
 
 def table(question, rows):

@@ -5,7 +5,8 @@
 Each question is a file in `benchmarks/questions`. Every measurement is a process of its own with one thread; contenders
 take turns, pass after pass, so that a busy minute hits all of them. One flat row a measurement goes to rows.csv,
 medians to one Markdown page and one plot a question. A contender that takes longer than --patience seconds is measured
-once at that size.
+once at that size. Before each measurement a process of its own fills as much memory as the contender will take, and
+ends: a virtual machine's host lends memory when it is first touched, which can take longer than the work itself.
 """
 
 import argparse
@@ -32,6 +33,21 @@ def names():
 
 def load(name):
     return importlib.import_module(f"questions.{name}").QUESTION
+
+
+def touch_memory(gb):
+    """Fill memory and give it back."""
+    code = "import sys, numpy; numpy.ones(int(float(sys.argv[1]) * 1.25e8))"
+    subprocess.run([sys.executable, "-c", code, str(gb)], check=False)
+
+
+def memory_expected(rows, contender, size):
+    """In GB: as before at this size, or as much as could be from the sizes before."""
+    seen = {row["size"]: row["peak_gb"] for row in rows if row["contender"] == contender}
+    if size in seen or not seen:
+        return 1.2 * seen.get(size, 0.5)
+    largest = max(seen)
+    return min(seen[largest] * (size / largest) ** 2, 10.0)
 
 
 def measure(name, contender, size, keep):
@@ -67,6 +83,7 @@ def ask(name, sizes, passes, patience):
                     before = [r["cpu_s"] for r in rows if (r["contender"], r["size"]) == (contender, size)]
                     if contender in tired or (before and before[0] > patience):
                         continue
+                    touch_memory(memory_expected(rows, contender, size))
                     row = measure(name, contender, size, kept[contender])
                     if row is None:
                         tired.add(contender)

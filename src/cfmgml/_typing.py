@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 IntArray = NDArray[np.int64]
+NumberArray = NDArray[np.int32]  # where memory counts
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
 Index = int | slice | ArrayLike
 
-__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray"]
+__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray", "NumberArray"]

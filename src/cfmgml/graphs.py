@@ -27,9 +27,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cfmgml import _interop
+from cfmgml._adjacency import neighbour_lists
 from cfmgml._files import load_arrays, save_arrays
 from cfmgml._segments import check_index, lengths, segment_ids, take_segments
 from cfmgml._typing import FloatArray, Index, IntArray, NameArray
@@ -154,13 +154,7 @@ class GraphBatch:
     @cached_property
     def adjacency(self) -> tuple[IntArray, IntArray]:
         """The simple undirected graph underneath, as CSR offsets (n_nodes + 1,) and sorted neighbours."""
-        source, target = self.edges[:, self.edges[0] != self.edges[1]]
-        ends = np.concatenate([source, target]), np.concatenate([target, source])
-        pattern = sparse.coo_array(
-            (np.ones(len(ends[0]), dtype=bool), ends), shape=(self.n_nodes, self.n_nodes)
-        ).tocsr()
-        pattern.sum_duplicates()
-        return pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
+        return neighbour_lists(self.edges, self.n_nodes)
 
     # -- selection ---------------------------------------------------------------------------
 

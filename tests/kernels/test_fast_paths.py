@@ -1,5 +1,7 @@
 """What makes tiles fast must not change them: common and rare columns, sums by node, runs of rows, numbering."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,10 +11,11 @@ from scipy import sparse
 from cfmgml import GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml.gram import gram_error
 from cfmgml.kernels import mixed_rows, node_tiles
-from cfmgml.kernels.colour_counts import count_columns, number_codes, unique_codes
+from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.node_blocks import sum_nodes
 from cfmgml.kernels.node_maps import group_centres
 from cfmgml.kernels.path_counts import NodeWeights
+from cfmgml.kernels.weisfeiler_lehman import ODD
 from examples import random_graphs
 
 CODES = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=60)
@@ -24,10 +27,32 @@ def test_numbers_of_codes(codes):
     numbers, values = number_codes(codes)
     np.testing.assert_array_equal(values[numbers], codes)
     assert len(values) == len(set(codes.tolist()))
-    expected, inverse = np.unique(codes, return_inverse=True)
-    found = unique_codes(codes)
-    np.testing.assert_array_equal(found[0], expected)
-    np.testing.assert_array_equal(found[1], inverse)
+    np.testing.assert_array_equal(order_of_codes(values), np.argsort(values))
+
+
+@pytest.mark.parametrize("spread", [True, False])
+def test_order_of_many_codes(rng, spread):
+    """Evenly spread as hashes are, and all in one bucket."""
+    codes = np.unique(rng.integers(0, 2**64 if spread else 2**20, 5000, dtype=np.uint64))
+    rng.shuffle(codes)
+    np.testing.assert_array_equal(order_of_codes(codes), np.argsort(codes))
+
+
+def test_colours_are_hashes_of_what_is_around():
+    """The refinement as it is defined, node by node, on Python's own integers."""
+    graphs = random_graphs(5)
+    ptr, neighbours = graphs.adjacency
+
+    def scattered(code):
+        code = (code ^ (code >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        code = (code ^ (code >> 27)) * 0x94D049BB133111EB % 2**64
+        return code ^ (code >> 31)
+
+    expected = [scattered((int(label) + int(ODD)) % 2**64) for label in graphs.node_labels]
+    for found in WeisfeilerLehman(2).colours(graphs):
+        assert found.tolist() == expected
+        around = [sum(scattered(expected[k]) for k in neighbours[a:b]) for a, b in itertools.pairwise(ptr)]
+        expected = [scattered((code * int(ODD) + more) % 2**64) for code, more in zip(expected, around, strict=True)]
 
 
 def test_codes_that_fall_on_one_place():

@@ -16,7 +16,7 @@ from cfmgml.experiments.reproduction.methods import METHODS, find_methods
 from cfmgml.experiments.reproduction.planning import Protocol, plan_units, why_not
 from cfmgml.experiments.reproduction.rendering import table_files
 from cfmgml.experiments.reproduction.reproduce import Experiment, Reports
-from cfmgml.experiments.reproduction.results import KEY
+from cfmgml.experiments.reproduction.results import KEY, write_compact
 from cfmgml.metrics import bag_report, graph_report
 from small_experiment import FEW, PROTOCOL, digits, run
 
@@ -64,6 +64,16 @@ def test_a_second_run_has_nothing_to_do(experiment):
     run(experiment.out, reports=Reports(done=done.append))
     assert done == []
     assert experiment.store.path.read_bytes() == before
+
+
+def test_kept_rows_are_gone_on_from(experiment, tmp_path):
+    """A folder with the compact rows alone, as it is kept, has nothing left to do and can be added to."""
+    kept = Experiment(tmp_path)
+    write_compact(experiment.rows(), kept.compact)
+    done = []
+    run(tmp_path, reports=Reports(done=done.append))
+    assert not done
+    assert kept.store.rows() == experiment.rows()
 
 
 def test_forgetting_and_measuring_anew(experiment, tmp_path):

@@ -42,7 +42,7 @@ class Experiment:
     out
         The folder. ``rows.jsonl`` holds the measurements, ``data/`` what is known of each data set, and ``work/`` Gram
         matrices that can be deleted when the run is over. A folder with ``rows.jsonl.gz`` and ``data/`` alone can be
-        reported on.
+        reported on, and gone on from.
     data_folder
         Where data sets are; None for what the environment's ``CFMGML_DATA`` names.
     """
@@ -67,6 +67,7 @@ class Experiment:
         """
         reports = reports or Reports()
         start, failures = time.perf_counter(), list[str]()
+        self._take_up_compact()
         with self.store.writing() as append:  # also keeps a second run away
             there = {row_key(row) for row in self.store.rows()}
             missing = {
@@ -123,7 +124,13 @@ class Experiment:
         def unwanted(row: Row) -> bool:
             return row["data"] in keys and (names is None or row["method"] in names)
 
+        self._take_up_compact()
         return self.store.remove(unwanted)
+
+    def _take_up_compact(self) -> None:
+        """Where there are only the rows kept as ``rows.jsonl.gz``, of an earlier sitting perhaps, go on from those."""
+        if not self.store.path.exists() and self.compact.exists():
+            self.store.replace(read_compact(self.compact))
 
     def facts(self) -> list[Facts]:
         return read_facts(self.out / "data", list(DATA_SETS))

@@ -98,9 +98,13 @@ class ResultStore:
         rows = self.rows()
         kept = [row for row in rows if not unwanted(row)]
         if len(kept) < len(rows):
-            with atomic_write(self.path) as stream:
-                stream.write(b"".join(map(_line, kept)))
+            self.replace(kept)
         return len(rows) - len(kept)
+
+    def replace(self, rows: Iterable[Row]) -> None:
+        """These rows instead of all that are there, in one step."""
+        with atomic_write(self.path) as stream:
+            stream.write(b"".join(map(_line, rows)))
 
 
 def write_compact(rows: Iterable[Row], path: Path) -> None:
