@@ -6,19 +6,23 @@ prints one Markdown row for each level, and the alphas that were chosen. Folds a
 Gram matrices are computed once over all graphs, in float32; the default gamma is taken from them, without labels.
 Inside each training fold alpha (and the temperature, if several are given) is the one with the best average precision
 over 3 inner folds.
+
+With --device cuda models are trained on a card. For a machine that has a card and not the data, --prepared DIR keeps
+the bags and their Gram matrix in a folder, or reads them from there if it has them.
 """
 
 import argparse
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
+from cfmgml import BagDataset, CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.annotation import annotate
 from cfmgml.datasets import load_hallmarks, load_msrc_v2, load_voc2012
 from cfmgml.metrics import bag_report, graph_report
@@ -35,6 +39,26 @@ def kernel_for(name, graphs):
     return Precomputed(np.mean([gram_matrix(part, graphs, dtype="float32", n_jobs=-1) for part in parts], axis=0))
 
 
+def prepare(args):
+    """Bags and kernel, from the data or from the folder where they were kept."""
+    folder = args.prepared
+    if folder and (folder / "gram.npy").exists():
+        bags, half = BagDataset.load(folder / "bags.bags"), np.load(folder / "gram.npy")
+        K = np.zeros((bags.n_graphs,) * 2, dtype=np.float32)
+        K[np.triu_indices(len(K))] = half
+        return bags, Precomputed(np.maximum(K, K.T))
+    options = {"features": args.features} if args.features else {}
+    bags = LOADERS[args.dataset](args.data, **options)
+    kernel = kernel_for(args.kernel, bags.graphs)
+    if isinstance(kernel, Precomputed):  # the matrix knows all; workers need not be sent the attributes
+        bags = replace(bags, graphs=replace(bags.graphs, node_attributes=None, node_names=None))
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            bags.save(folder / "bags.bags")
+            np.save(folder / "gram.npy", kernel.K[np.triu_indices(len(kernel.K))])
+    return bags, kernel
+
+
 def measure(model, bags):
     scores = model.decision_function_graphs(bags)
     labelled = bags.graph_Y.any(axis=1)
@@ -46,11 +70,12 @@ def measure(model, bags):
     }
 
 
-def fit_and_measure(kernel, temperatures, alphas, train, test):
+def fit_and_measure(kernel, temperatures, alphas, device, train, test):
     """Measures at each temperature and alpha, and the seconds of all fits."""
     with threadpool_limits(limits=1):
         start = time.perf_counter()
-        paths = [CfMGML(kernel, temperature=t, dtype="float32").fit_path(train, alphas) for t in temperatures]
+        models = [CfMGML(kernel, temperature=t, dtype="float32", device=device) for t in temperatures]
+        paths = [model.fit_path(train, alphas) for model in models]
         seconds = time.perf_counter() - start
         return [{**measure(model, test), "seconds": seconds} for models in paths for model in models]
 
@@ -69,19 +94,18 @@ def main():
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.3], help="chosen from, beside alpha")
     parser.add_argument("--folds", type=int, default=10, help="of 10, how many to run")
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--prepared", type=Path, help="folder to keep bags and Gram matrix in, or to read them from")
     args = parser.parse_args()
-    options = {"features": args.features} if args.features else {}
-    bags = LOADERS[args.dataset](args.data, **options)
+    bags, kernel = prepare(args)
     print(bags, bags.graphs, file=sys.stderr)
-    kernel = kernel_for(args.kernel, bags.graphs)
-    if isinstance(kernel, Precomputed):  # the matrix knows all; workers need not be sent the attributes
-        bags = replace(bags, graphs=replace(bags.graphs, node_attributes=None, node_names=None))
     outer = folds(bags.n_bags, 10, 0)[: args.folds]
     inner = [(train[i], train[o]) for train, _ in outer for i, o in folds(len(train), 3, 1)]
     workers = Parallel(args.n_jobs, verbose=0)
     grid = [(t, a) for t in args.temperatures for a in args.alphas]
     fits = workers(
-        delayed(fit_and_measure)(kernel, args.temperatures, args.alphas, bags[i], bags[o]) for i, o in [*outer, *inner]
+        delayed(fit_and_measure)(kernel, args.temperatures, args.alphas, args.device, bags[i], bags[o])
+        for i, o in [*outer, *inner]
     )
     found = np.array([[r["average_precision"] for r in fit] for fit in fits[len(outer) :]])
     best = found.reshape(len(outer), 3, len(grid)).mean(axis=1).argmax(axis=1)
