@@ -8,14 +8,15 @@ So bags and graphs are new and their labels are true. A fifth of the real abstra
 resampled; quality is measured on these. Prints Markdown rows to stdout, and what it is doing to stderr.
 
 Each size is built and trained in processes of its own. Memory is the sum of the resident memory of all of them while
-they train, sampled ten times a second. ``--compare N`` also trains on the first size of at least N in memory, with the
-same kernel and with the exact dictionary.
+they train, or predict graphs, sampled ten times a second. ``--compare N`` also trains on the first size of at least N
+in memory, with the same kernel and with the exact dictionary.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -25,6 +26,7 @@ import psutil
 from cfmgml import BagDataset, CfMGML, GraphBatch, WeisfeilerLehman
 from cfmgml._segments import offsets, segment_ids, take_segments
 from cfmgml.datasets import load_hallmarks
+from cfmgml.inputs.store_predictions import StorePredictions
 from cfmgml.kernels import HashedWL
 from cfmgml.metrics import bag_report, graph_report
 from cfmgml.scale import fit_store
@@ -109,6 +111,15 @@ def measure(args, size):
     return quality(model, real_bags(args.data)[1])
 
 
+def predict(args, size):
+    """A table of all graphs, as ``cfmgml predict`` writes it."""
+    model, store = CfMGML.load(Path(args.work) / f"sentences-{size}.model"), BagStore(folder_of(args, size))
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory(dir=args.work) as out:
+        rows = StorePredictions(model, store, "graph", args.engine, args.n_jobs).write(Path(out) / "graphs.parquet")
+    return {"seconds": time.perf_counter() - start, "rows": rows}
+
+
 def quality(model, test):
     graphs = graph_report(test.graph_Y, model.decision_function_graphs(test))
     return {
@@ -132,7 +143,13 @@ def compare(args, size):
     return found
 
 
-STEPS = {"build": build, "train": train, "measure": measure, "compare": compare}
+STEPS = {
+    "build": build,
+    "train": train,
+    "measure": measure,
+    "predict": predict,
+    "compare": compare,
+}
 
 
 def run(args, step, size):
@@ -181,6 +198,10 @@ def table(args):
         exponent = np.log(last["seconds"] / first["seconds"]) / np.log(last["graphs"] / first["graphs"])
         peaks = ", ".join(f"{row['peak']:.2f}" for row in rows)
         print(f"\nWall time grows with exponent {exponent:.2f}; peak memory over all processes (GiB): {peaks}.")
+    print("\n| graphs predicted | wall s | peak GiB |\n|---|---|---|")
+    for size in args.sizes:
+        found = run(args, "predict", size)
+        print(f"| {found['rows']:,} | {found['seconds']:.0f} | {found['peak']:.2f} |", flush=True)
 
 
 def run_quality(args, size):

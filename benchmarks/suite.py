@@ -5,8 +5,7 @@
 Each question is a file in `benchmarks/questions`. Every measurement is a process of its own with one thread; contenders
 take turns, pass after pass, so that a busy minute hits all of them. One flat row a measurement goes to rows.csv,
 medians to one Markdown page and one plot a question. A contender that takes longer than --patience seconds is measured
-once at that size. Before each measurement a process of its own fills as much memory as the contender will take, and
-ends: a virtual machine's host lends memory when it is first touched, which can take longer than the work itself.
+once at that size.
 """
 
 import argparse
@@ -35,12 +34,6 @@ def load(name):
     return importlib.import_module(f"questions.{name}").QUESTION
 
 
-def touch_memory(gb):
-    """Fill memory and give it back."""
-    code = "import sys, numpy; numpy.ones(int(float(sys.argv[1]) * 1.25e8))"
-    subprocess.run([sys.executable, "-c", code, str(gb)], check=False)
-
-
 def memory_expected(rows, contender, size):
     """In GB: as before at this size, or as much as could be from the sizes before."""
     seen = {row["size"]: row["peak_gb"] for row in rows if row["contender"] == contender}
@@ -50,8 +43,8 @@ def memory_expected(rows, contender, size):
     return min(seen[largest] * (size / largest) ** 2, 10.0)
 
 
-def measure(name, contender, size, keep):
-    command = [sys.executable, str(HERE / "measure_one.py"), name, contender, str(size), str(keep)]
+def measure(name, contender, size, keep, gb):
+    command = [sys.executable, str(HERE / "measure_one.py"), name, contender, str(size), str(keep), str(gb)]
     done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -83,8 +76,7 @@ def ask(name, sizes, passes, patience):
                     before = [r["cpu_s"] for r in rows if (r["contender"], r["size"]) == (contender, size)]
                     if contender in tired or (before and before[0] > patience):
                         continue
-                    touch_memory(memory_expected(rows, contender, size))
-                    row = measure(name, contender, size, kept[contender])
+                    row = measure(name, contender, size, kept[contender], memory_expected(rows, contender, size))
                     if row is None:
                         tired.add(contender)
                         continue

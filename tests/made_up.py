@@ -7,6 +7,8 @@ import networkx as nx
 import numpy as np
 from PIL import Image
 
+from cfmgml import BagDataset, GraphBatch
+
 COLOURS = {"grass": (70, 150, 60), "sand": (220, 190, 130), "sky": (120, 170, 230)}
 WORDS = {
     "music": ["melody", "rhythm", "orchestra", "violin", "concert", "singer", "harmony"],
@@ -43,6 +45,22 @@ def make_photos(folder, n_photos, masks=None, table=None, seed=0):
         lines.append(f"p{k:02}.png,{';'.join(kinds)}")
     if table is not None:
         Path(table).write_text("\n".join(lines) + "\n")
+
+
+def make_collection(folder, n_photos, seed=0):
+    """Photos, masks and tables as MSRC v2 has them, with a class for every surface."""
+    rng, folder, classes = np.random.default_rng(seed), Path(folder), list(COLOURS)
+    for part in ("images", "segments"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    lines = ["image,segment,class_id"]
+    for k in range(n_photos):
+        pixels, mask, kinds = draw_photo(rng)
+        Image.fromarray(pixels).save(folder / "images" / f"p{k:02}.png")
+        Image.fromarray(mask).save(folder / "segments" / f"p{k:02}.png")
+        lines += [f"p{k:02},{number},{classes.index(kind) + 1}" for number, kind in enumerate(kinds, start=1)]
+    (folder / "segments.csv").write_text("\n".join(lines) + "\n")
+    rows = [f"{number},{name}" for number, name in enumerate(classes, start=1)]
+    (folder / "classes.csv").write_text("\n".join(["id,name", *rows]) + "\n")
 
 
 def write_up(rng, kinds):
@@ -85,6 +103,29 @@ def make_molecules(folder, table, n_bags, seed=0):
             nx.write_graphml(graph, inside / f"g{number}.graphml")
         lines += [f"m{k},{kind}" for kind in kinds]
     Path(table).write_text("\n".join(lines) + "\n")
+
+
+def rings_and_chains(n_bags, seed=0):
+    """Bags of a ring, a chain or both, and the same as JSON."""
+    rng, graphs, sent, sizes, labels = np.random.default_rng(seed), [], [], [], []
+    for _ in range(n_bags):
+        kinds = rng.choice(["ring", "chain"], size=rng.integers(1, 3), replace=False).tolist()
+        made = [(nx.cycle_graph if kind == "ring" else nx.path_graph)(int(rng.integers(4, 7))) for kind in kinds]
+        for graph in made:
+            nx.set_node_attributes(graph, {node: str(rng.choice(["C", "N"])) for node in graph}, "label")
+        graphs += made
+        sent.append({"graphs": [as_json(graph) for graph in made]})
+        sizes.append(len(made))
+        labels.append(["chain" in kinds, "ring" in kinds])
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    return BagDataset(GraphBatch.from_networkx(graphs, "label"), ptr, labels, label_names=["chain", "ring"]), sent
+
+
+def as_json(graph):
+    return {
+        "node_labels": [graph.nodes[node]["label"] for node in graph],
+        "edges": [list(edge) for edge in graph.edges],
+    }
 
 
 def make_tudataset(folder, n_graphs=4, attributes=True):

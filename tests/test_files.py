@@ -131,6 +131,25 @@ def test_a_failed_write_leaves_the_old_file(path):
     assert os.listdir(path.parent) == [path.name]
 
 
+def test_what_a_killed_writer_left_is_cleared_away(path):
+    left, other = path.parent / f".{path.name}.1a2b3c4d.part", path.parent / ".else.1a2b3c4d.part"
+    left.write_bytes(b"half")
+    other.write_bytes(b"of another file")
+    random_bags(3).save(path)
+    assert sorted(os.listdir(path.parent)) == sorted([path.name, other.name])
+
+
+def test_writers_at_the_same_time_leave_each_other_alone(tmp_path):
+    path = tmp_path / "file"
+    with atomic_write(path) as first:
+        first.write(b"first")
+        with atomic_write(path) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["file"]
+
+
 def test_where_a_file_cannot_be(path, tmp_path):
     bags = BagDataset.load(path)
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nope to write x.bags to"):

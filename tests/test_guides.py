@@ -73,7 +73,8 @@ def test_images(pictures):
     best = {line.split(",")[3] for line in lines[1:]}
     assert len(best) >= 3  # regions of one picture differ
     assert (pictures / "drawn" / "new00.png").stat().st_size > 1000
-    assert (pictures / "labels.csv").read_text().startswith("image,labels\nphotos00.png,")
+    shown = [body for kind, _, body in blocks("images") if kind == "text"]
+    assert [(pictures / "labels.csv").read_text().startswith(body) for body in shown] == [True]
 
 
 def test_the_regions_of_the_images_guide_are_right(pictures):
@@ -108,8 +109,12 @@ def test_texts(tmp_path, monkeypatch, capsys):
 
 def test_graphs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    follow("graphs")
+    known = follow("graphs")
+    assert (known["model"].predict_graphs(known["bags"])[:, 1] == known["is_ring"]).all()
     out = capsys.readouterr().out
+    graphs = [line.split(",") for line in out.splitlines() if line.startswith("mixture") and line.count(",") == 6]
+    assert {row[0] for row in graphs} == {f"mixture{k}" for k in range(24, 28)}
+    assert [row[3] for row in graphs] == [row[1].rpartition("/")[2] for row in graphs]  # files are called what they are
     assert "bag,graph,labels,best,score:chain,score:ring,score:star" in out
     assert "from: graphs" in out
 

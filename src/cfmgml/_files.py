@@ -3,11 +3,13 @@
 A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of
 every array, and of the header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of
 strings are stored as UTF-8 bytes and offsets. Writing goes to a temporary file beside the
-target that replaces it in one step, so a reader sees the old file or the new one.
+target that replaces it in one step, so a reader sees the old file or the new one. What a writer that was killed left
+beside the target, the next one clears away.
 """
 
 import contextlib
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -23,6 +25,10 @@ from numpy.typing import NDArray
 from cfmgml._memory import physical_gib
 from cfmgml._segments import offsets
 
+LOCKS = importlib.util.find_spec("fcntl") is not None  # not on Windows, where nothing is cleared away
+if LOCKS:
+    import fcntl
+
 FORMAT = "cfmgml"
 VERSION = 2  # 2: the header has a digest of itself, and says which cfmgml wrote it; files of version 1 are read too
 MAX_HEADER_BYTES = 64 * 2**20
@@ -37,16 +43,44 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first.")
+    _clear_leftovers(path)
     part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"  # known before it is made, so always cleaned up
     try:
-        with open(part, "xb") as stream:
+        with _make_locked(part) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(part, path)
+            if LOCKS:
+                os.replace(part, path)  # while it is locked
+        if not LOCKS:
+            os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _make_locked(part: Path) -> IO[bytes]:
+    """A new file, locked until it is closed or its writer has died: so others see whether it is being written."""
+    while True:
+        stream = open(part, "xb")  # noqa: SIM115 (the caller closes it)
+        if LOCKS:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(stream, fcntl.LOCK_EX)
+        if os.fstat(stream.fileno()).st_nlink:
+            return stream
+        stream.close()  # another writer cleared it away before it was locked
+
+
+def _clear_leftovers(path: Path) -> None:
+    """Remove the temporary files of writers of this path that were killed; those that are being written are locked."""
+    names = []
+    with contextlib.suppress(OSError):  # a folder may be written to and not listed
+        names = os.listdir(path.parent) if LOCKS else []
+    for name in names:
+        if name.startswith(f".{path.name}.") and name.endswith(".part"):
+            with contextlib.suppress(OSError), open(path.parent / name, "r+b") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(path.parent / name)
 
 
 def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Arrays) -> None:

@@ -10,18 +10,20 @@ from cfmgml.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_runs_the_suite(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    arguments = ["bench", "wl_features", "--quick", "--passes", "1", "--out", "made", "--folder", str(ROOT)]
-    assert main(arguments) == 0
-    assert "Tables and plots are in made." in capfd.readouterr().out
-    with (tmp_path / "made" / "rows.csv").open() as stream:
+@pytest.mark.parametrize("number", [0, 1])
+def test_examples_run(tmp_path, run_in, examples_of, capfd, number):
+    """With one question, small sizes and one pass, which are the last words and so count."""
+    line = examples_of(["bench"])[number]
+    asked = "" if "wl_features" in line else "wl_features"
+    assert run_in(tmp_path, f"{line} {asked} --quick --passes 1 --folder {ROOT}") == 0
+    assert "Tables and plots are in out/bench." in capfd.readouterr().out
+    made = tmp_path / "out" / "bench"
+    with (made / "rows.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["size"] for row in rows] == ["500", "1000", "2000"]
     assert all(float(row["cpu_s"]) > 0 and float(row["peak_gb"]) > 0 for row in rows)
-    page = (tmp_path / "made" / "wl_features.md").read_text()
-    assert "time grows as size^" in page
-    assert (tmp_path / "made" / "wl_features.png").stat().st_size > 5000
+    assert "time grows as size^" in (made / "wl_features.md").read_text()
+    assert (made / "wl_features.png").stat().st_size > 5000
 
 
 def test_unknown_question(tmp_path, monkeypatch, capfd):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from cfmgml import BagDataset, GraphBatch
 from cfmgml._parquet.folder import KEY, partition_files
-from cfmgml.stores import BagStore
+from cfmgml.stores import BagStore, is_store
 from examples import graph_batches, random_bags
 
 
@@ -243,3 +243,28 @@ def test_same_kind(full, store, tmp_path):
     replace(full, info={}).to_store(tmp_path / "c")
     with pytest.raises(ValueError, match="built in another way"):
         store.check_same_kind(BagStore(tmp_path / "c"))
+
+
+def test_what_is_known_without_reading_graphs(full, store, monkeypatch):
+    monkeypatch.setattr(BagStore, "read", None)
+    counts, known = store.label_counts()
+    np.testing.assert_array_equal(counts, (full.Y & full.Y_known).sum(axis=0))
+    np.testing.assert_array_equal(known, full.Y_known.sum(axis=0))
+    assert store.n_attributes == full.graphs.n_attributes > 0
+    assert store.n_edges == full.graphs.n_edges
+    assert store.n_bytes == sum(path.stat().st_size for path in partition_files(store.path))
+
+
+def test_stores_without_labels_or_attributes(tmp_path):
+    bags = BagDataset(GraphBatch([0, 2, 3], [0, 1, 1], [[0], [1]]), [0, 1, 2])
+    bags.to_store(tmp_path / "store")
+    store = BagStore(tmp_path / "store")
+    assert store.n_attributes == 0
+    with pytest.raises(ValueError, match="have no labels to count"):
+        store.label_counts()
+
+
+def test_is_store(store, tmp_path):
+    assert is_store(store.path)
+    assert not is_store(tmp_path)
+    assert not is_store(tmp_path / "nowhere")

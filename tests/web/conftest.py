@@ -14,6 +14,7 @@ from cfmgml import CfMGML
 from cfmgml.datasets import bags_from_texts
 from cfmgml.kernels import WeisfeilerLehman
 from cfmgml.web import Exhibit, Limits, Sample, create_app, demo
+from made_up import rings_and_chains
 
 TEXTS = [
     "Tumour cells grow fast. They evade the immune system.",
@@ -43,6 +44,13 @@ def digit_model():
 def text_model():
     bags = bags_from_texts(TEXTS, TEXT_LABELS, label_names=["growth", "immunity", "vessels"])
     return CfMGML(WeisfeilerLehman(n_iter=1), alpha=1e-3, probability=True, random_state=0).fit(bags)
+
+
+@pytest.fixture(scope="session")
+def graph_model():
+    """Of graphs that somebody made: rings and chains of labelled nodes."""
+    bags, _ = rings_and_chains(12)
+    return CfMGML(WeisfeilerLehman(n_iter=2), alpha=1e-3).fit(bags)
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +95,7 @@ def serving():
 
 
 @pytest.fixture(scope="session")
-def app(photo_model, digit_model, text_model, photo_file, tmp_path_factory):
+def app(photo_model, digit_model, text_model, graph_model, photo_file, tmp_path_factory):
     """Models of all kinds: one in memory, two in files; with limits that a test can reach."""
     folder = tmp_path_factory.mktemp("models")
     digit_model.save(folder / "digits.cfmgml")
@@ -96,8 +104,9 @@ def app(photo_model, digit_model, text_model, photo_file, tmp_path_factory):
         "photos": Exhibit(photo_model, "Photos", "Crops of photos.", (Sample("cat", photo_file, "image/png"),)),
         "digits": Exhibit(folder / "digits.cfmgml", "Digits", samples=demo.digit_strips()),
         "texts": Exhibit(folder / "texts.cfmgml", "Texts", samples=(Sample("immune", TEXTS[2]),)),
+        "graphs": Exhibit(graph_model, "Graphs"),
     }
-    limits = Limits(body_bytes=2 * 2**20, pixels=1_000_000, characters=2000, texts=20, workers=1, waiting=8)
+    limits = Limits(body_bytes=2 * 2**20, pixels=1_000_000, characters=2000, texts=20, edges=500, workers=1, waiting=8)
     return create_app(exhibits, limits=limits)
 
 

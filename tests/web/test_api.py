@@ -66,7 +66,7 @@ def test_answers_follow_the_schema(client, photo_file):
 
 def test_the_catalogue(client, photo_model):
     catalogue = client.get("/api/v1/models").json()
-    assert [model["name"] for model in catalogue["models"]] == ["photos", "digits", "texts"]
+    assert [model["name"] for model in catalogue["models"]] == ["photos", "digits", "texts", "graphs"]
     assert catalogue["limits"]["pixels"] == 1_000_000
     photos = client.get("/api/v1/models/photos").json()
     assert photos["labels"] == photo_model.label_names_.tolist()

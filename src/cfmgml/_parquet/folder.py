@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cfmgml._files import atomic_write
-from cfmgml._parquet.tables import Arrays, columns_of, from_table, pyarrow, to_table
+from cfmgml._parquet.tables import Arrays, columns_of, from_table, label_matrix, pyarrow, to_table
 from cfmgml._typing import IntArray
 
 FORMAT = "cfmgml-store"
@@ -48,7 +48,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     path = folder / HEADER
     if not path.is_file():
         what = "is not a store: it has no _store.json" if folder.is_dir() else "is not there"
-        raise FileNotFoundError(f"{folder} {what}; BagDataset.to_store makes one.")
+        raise FileNotFoundError(f"{folder} {what}; cfmgml build --store or BagDataset.to_store makes one.")
     try:
         header = json.loads(path.read_bytes())
         version = header["version"] if header["format"] == FORMAT else None
@@ -134,13 +134,22 @@ def _first_line(error: Exception) -> str:
 
 def read_arrays(folder: Path, name: str) -> Arrays:
     """A partition's arrays; every page is compared with its checksum."""
+    return from_table(_read_table(folder, name))
+
+
+def count_labels(folder: Path, name: str) -> tuple[IntArray, IntArray]:
+    """How many bags of a partition have each label, and of how many that is known; no graph is read."""
+    labels, known = label_matrix(_read_table(folder, name, columns=["Y"])["Y"].combine_chunks())
+    return labels.sum(axis=0), known.sum(axis=0)
+
+
+def _read_table(folder: Path, name: str, columns: list[str] | None = None) -> Any:
     pa = pyarrow()
     try:
         with open(folder / name, "rb") as stream:
-            table = pa.parquet.read_table(stream, page_checksum_verification=True, use_threads=False)
+            return pa.parquet.read_table(stream, columns=columns, page_checksum_verification=True, use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"partition {name} of {folder} is damaged ({_first_line(error)}); rebuild it.") from error
-    return from_table(table)
 
 
 def check_content(folder: Path, name: str) -> None:

@@ -106,13 +106,18 @@ def from_table(table: Any) -> dict[str, NDArray[Any]]:
     if "name" in parts:
         arrays["graph_names"] = _strings(parts["name"])
     if "Y" in bags:
-        known = _matrix(bags["Y"].values.is_valid(), bags["Y"].type.list_size)
-        arrays["Y"] = _matrix(bags["Y"].values.fill_null(False), bags["Y"].type.list_size)
+        arrays["Y"], known = label_matrix(bags["Y"])
         if not known.all():
             arrays["Y_known"] = known
     if "Y" in parts:
         arrays["graph_Y"] = _matrix(parts["Y"].values, parts["Y"].type.list_size)
     return {**arrays, **_node_arrays(parts), **_edge_arrays(parts["edges"].values, arrays)}
+
+
+def label_matrix(lists: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Labels, False where null, and which are known."""
+    width = lists.type.list_size
+    return _matrix(lists.values.fill_null(False), width), _matrix(lists.values.is_valid(), width)
 
 
 def _node_arrays(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

@@ -17,13 +17,23 @@ from types import FrameType
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 COMMANDS = ("demo", "build", "train", "predict", "evaluate", "inspect", "serve", "reproduce", "bench")
 INTERRUPTED = 130
 TERMINATED = 143
 
+
+class InOrder(TyperGroup):
+    """Lists commands in the order in which one needs them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name in COMMANDS if name in self.commands]
+
+
 app = typer.Typer(
     name="cfmgml",
+    cls=InOrder,
     help="Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it.\n\n"
     "\b\nYour own pictures, from a folder to labelled regions:\n"
     "  cfmgml build images photos --labels labels.csv -o photos.bags\n"

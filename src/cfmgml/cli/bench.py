@@ -11,12 +11,12 @@ HELP = (
     "Measure this library against its peers, from a clone of the repository.\n\n"
     "Peers are not installed with cfmgml: 'make bench' makes an environment that has them. Without a peer, its rows "
     "are left out."
-    "\n\n\b\nExamples:\n  cfmgml bench --quick\n  cfmgml bench wl hopper_rbf --passes 5 --out out/bench"
+    "\n\n\b\nExamples:\n  cfmgml bench --quick\n  cfmgml bench wl_features --passes 5 --out out/bench"
 )
 
 
 def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(bench)
+    app.command(help=HELP, short_help="Measure this library against its peers, from a clone.")(bench)
 
 
 def bench(

@@ -47,7 +47,7 @@ Store = Annotated[
 ]
 Append = Annotated[bool, typer.Option("--append", help="Add to the store if it is there.")]
 Labels = Annotated[Path | None, typer.Option(help="Table of labels.")]
-Like = Annotated[Path | None, typer.Option(help="Bags or a model: build as these were built, with the same labels.")]
+Like = Annotated[Path | None, typer.Option(help="Bags, a store or a model: build as they were built, same labels.")]
 Jobs = Annotated[int | None, typer.Option("--n-jobs", help="Worker processes; by default one a core.")]
 
 

@@ -22,7 +22,7 @@ HELP = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(demo)
+    app.command(help=HELP, short_help="Learn handwritten digits, compare methods, write a page.")(demo)
 
 
 def demo(

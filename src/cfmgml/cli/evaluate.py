@@ -23,7 +23,7 @@ HELP = (
 
 
 def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(evaluate)
+    app.command(help=HELP, short_help="Compare methods on your own bags by cross-validation.")(evaluate)
 
 
 def evaluate(

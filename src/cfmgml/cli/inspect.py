@@ -1,4 +1,4 @@
-"""``cfmgml inspect``: what is in a file."""
+"""``cfmgml inspect``: what is in a file or a store."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 HELP = (
-    "Say what is in a data set or a model: how it was built, its sizes and labels, kernel, versions and hash."
-    "\n\n\b\nExamples:\n  cfmgml inspect photos.bags\n  cfmgml inspect photos.cfmgml --json"
+    "Say what is in a data set, a store or a model: how it was built, its sizes and labels, kernel, versions and hash. "
+    "Of a store no graph is read."
+    "\n\n\b\nExamples:\n  cfmgml inspect photos.bags\n  cfmgml inspect photos.cfmgml --json\n  cfmgml inspect papers"
 )
 
 
@@ -18,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bags, or a model.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Bags, a store, or a model.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     from cfmgml.inputs import describe_file

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
+from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
     from cfmgml.bags import BagDataset
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
 HELP = (
     "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
     "INPUT is raw (a folder, glob or files of pictures or texts, a table), and is built as the model's training data "
-    "were; or a file of bags. A label is predicted where its score is above 0. Without -o the table goes to stdout."
+    "were; or a file of bags; or a store (cfmgml build --store), which is gone through in bounded memory. A label is "
+    "predicted where its score is above 0. Without -o the table goes to stdout. For a store -o may name a folder: it "
+    "gets a Parquet file a partition, and a run that was stopped goes on where it was."
     "\n\n\b\nExamples:\n"
     "  cfmgml predict photos.cfmgml new\n"
     "  cfmgml predict photos.cfmgml new --level graph -o regions.csv --draw drawn\n"
     "  cfmgml predict photos.cfmgml new --level graph -o regions.json --masks regions\n"
     "  cfmgml predict papers.cfmgml new.jsonl --level node -o words.json\n"
-    "  cfmgml predict photos.cfmgml new.bags --format jsonl"
+    "  cfmgml predict photos.cfmgml new.bags --format jsonl\n"
+    "  cfmgml predict papers.cfmgml papers --level graph -o sentences.parquet\n"
+    "  cfmgml predict papers.cfmgml papers --level graph -o scores"
 )
 
 
@@ -45,10 +50,13 @@ def register(app: typer.Typer) -> None:
 
 def predict(
     model_file: Annotated[Path, typer.Argument(metavar="MODEL.cfmgml", help="A model that train wrote.")],
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Folder, glob, files, table, or bags.")],
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Folder, glob, files, table, bags, or a store.")],
     level: Annotated[Level, typer.Option(help="What a row of the table is.")] = Level.BAG,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet; for a store also a folder."
+        ),
     ] = None,
     format: Annotated[Format, typer.Option(help="Of the table on stdout.")] = Format.CSV,
     segments: Annotated[Path | None, typer.Option(help="Folder of masks for pictures.")] = None,
@@ -60,8 +68,17 @@ def predict(
     on_error: Annotated[
         OnError, typer.Option(help="Stop at pictures that cannot be used, or skip them.")
     ] = OnError.STOP,
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes for building.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(help="Worker processes for building, and for a store.")] = None,
+    dask: DaskAddress = None,
 ) -> None:
+    from cfmgml.stores import is_store
+
+    if len(inputs) == 1 and is_store(inputs[0]):
+        skip = on_error is OnError.SKIP
+        only_for("pictures", segments=segments, max_regions=max_regions, draw=draw, masks=masks, on_error=skip)
+        _predict_store(model_file, Path(inputs[0]), level, out, format, engine_of(dask, n_jobs), n_jobs)
+        return
+    only_for("stores", dask=dask)
     from cfmgml.inputs import bags_like, prediction_rows, write_table
     from cfmgml.inputs.like import Pattern
     from cfmgml.inputs.masks import write_masks
@@ -88,6 +105,28 @@ def predict(
     else:
         write_table(rows, out)
         say(f"Wrote {out}: {len(rows):,} rows, one a {level.value}.")
+
+
+def _predict_store(
+    model_file: Path, folder: Path, level: Level, out: Path | None, format: Format, engine: str, n_jobs: int | None
+) -> None:
+    from cfmgml.inputs.store_predictions import StorePredictions
+    from cfmgml.inputs.tables import check_writable
+    from cfmgml.model import CfMGML
+    from cfmgml.stores import BagStore
+
+    as_folder = out is not None and not out.suffix
+    if out is not None and not as_folder:
+        check_target(out)
+        check_writable(out)
+    model, store = CfMGML.load(model_file), BagStore(folder)
+    predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
+    if out is None:
+        predictions.write_text(sys.stdout.write, f".{format.value}")
+    elif as_folder:
+        say(f"Wrote {predictions.write_folder(out)}: {store.n_partitions:,} files, a row a {level.value}.")
+    else:
+        say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level.value}.")
 
 
 def _for_pictures(model: "CfMGML", inputs: list[str], given: dict[str, Any]) -> dict[str, Any]:

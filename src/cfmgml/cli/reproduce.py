@@ -33,7 +33,7 @@ class Only(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(reproduce)
+    app.command(help=HELP, short_help="Run the paper's experiments: tables and a report.")(reproduce)
 
 
 def reproduce(

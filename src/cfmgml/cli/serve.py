@@ -15,7 +15,7 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 
 
 
 def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(serve)
+    app.command(help=HELP, short_help="Show a model in the browser.")(serve)
 
 
 def serve(

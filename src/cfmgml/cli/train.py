@@ -1,4 +1,4 @@
-"""``cfmgml train``: a file of bags becomes a model."""
+"""``cfmgml train``: a file of bags, or a store, becomes a model."""
 
 import sys
 from enum import StrEnum
@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cfmgml.cli._console import check_target, say
+from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
     from cfmgml.bags import BagDataset
+    from cfmgml.kernels import Kernel
     from cfmgml.model import CfMGML
+    from cfmgml.stores import BagStore
 
 N_FOLDS = 3  # that choose alpha
 HELP = (
     "Learn from bags and their labels, and write a model.\n\n"
     "The model file has all that prediction from raw pictures or texts needs. --alpha auto tries several strengths of "
-    "regularisation on held-out bags and says which it took.\n\n\b\nExamples:\n"
+    "regularisation on held-out bags and says which it took.\n\n"
+    "A store (cfmgml build --store) is learned from partition by partition, for more graphs than memory holds. wl then "
+    "hashes, nodes and hopper are approximated, and --alpha auto looks at a sample of 20,000 graphs. Bad partitions "
+    "are named before anything starts.\n\n\b\nExamples:\n"
     "  cfmgml train photos.bags -o photos.cfmgml\n"
     "  cfmgml train photos.bags -o photos.cfmgml --alpha 1e-4 --probability\n"
-    "  cfmgml train papers.bags -o papers.cfmgml --kernel wl --n-iter 2 --alpha auto"
+    "  cfmgml train papers.bags -o papers.cfmgml --kernel wl --n-iter 2 --alpha auto\n"
+    "  cfmgml train papers -o many.cfmgml --alpha 1e-4 --checkpoint many.checkpoint"
 )
 
 
@@ -37,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
-    data: Annotated[Path, typer.Argument(metavar="DATA.bags", help="Bags with labels.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Bags with labels: a file, or a store.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
     kernel: Annotated[
         KernelName,
@@ -53,29 +60,80 @@ def train(
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
     rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds.")] = 0,
-    n_jobs: Annotated[int | None, typer.Option(help="Threads that compute the Gram matrix.")] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Threads that compute the Gram matrix; for a store, processes (all cores).")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="For a store: file to keep how far it is in; the same command goes on from it.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="For a store: folder to keep features in.", show_default="a temporary one")
+    ] = None,
+    dask: DaskAddress = None,
+    log: Annotated[bool, typer.Option("--log", help="For a store: tell how far it is, even if nobody looks.")] = False,
 ) -> None:
     strength = _strength(alpha)
+    engine = engine_of(dask, n_jobs)
     check_target(out)
-    from cfmgml.bags import BagDataset
     from cfmgml.model import CfMGML
-    from cfmgml.model_selection import kernel_named
 
-    bags = BagDataset.load(data)
+    in_store = data.is_dir()
+    if in_store:
+        only_for("files of bags, not for a store", probability=probability, rank=rank)
+    else:
+        only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
+    bags = _open_store(data, checkpoint) if in_store else _open_bags(data)
     model = CfMGML(
-        kernel_named(kernel.value, bags, gamma=gamma, n_iter=n_iter),
+        _kernel(kernel, bags, gamma, n_iter),
         class_weight="balanced" if balanced else None,
         probability=probability,
         rank=rank,
         random_state=seed,
         n_jobs=n_jobs,
-        verbose=sys.stderr.isatty(),
+        verbose=log or sys.stderr.isatty(),
     )
     say(f"Learning from {bags!r} with {model.kernel!r}")
     model.set_params(alpha=_choose(model, bags, seed) if strength is None else strength)
-    model.fit(bags)
+    _fit(model, bags, engine, checkpoint, cache)
     model.set_params(verbose=False).save(out)
     say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
+
+
+def _open_bags(data: Path) -> "BagDataset":
+    from cfmgml.bags import BagDataset
+
+    return BagDataset.load(data)
+
+
+def _open_store(data: Path, checkpoint: Path | None) -> "BagStore":
+    """Looks at every partition, so what is wrong with one is said before any work."""
+    from cfmgml.stores import BagStore
+
+    if checkpoint is not None:
+        check_target(checkpoint, "--checkpoint")
+    return BagStore(data)
+
+
+def _kernel(name: KernelName, bags: "BagDataset | BagStore", gamma: float | None, n_iter: int | None) -> "Kernel":
+    from cfmgml.model_selection import kernel_named
+    from cfmgml.scale.maps import with_explicit_map
+    from cfmgml.stores import BagStore
+
+    if isinstance(bags, BagStore):  # all partitions are alike
+        return with_explicit_map(kernel_named(name.value, bags.read(0), gamma=gamma, n_iter=n_iter))
+    return kernel_named(name.value, bags, gamma=gamma, n_iter=n_iter)
+
+
+def _fit(
+    model: "CfMGML", bags: "BagDataset | BagStore", engine: str, checkpoint: Path | None, cache: Path | None
+) -> None:
+    from cfmgml.scale import fit_store
+    from cfmgml.stores import BagStore
+
+    if isinstance(bags, BagStore):
+        fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
+    else:
+        model.fit(bags)
 
 
 def _strength(alpha: str) -> float | None:
@@ -88,10 +146,15 @@ def _strength(alpha: str) -> float | None:
         raise typer.BadParameter(f"--alpha must be auto or a number such as 1e-4, got {alpha!r}.") from None
 
 
-def _choose(model: "CfMGML", bags: "BagDataset", seed: int) -> float:
+def _choose(model: "CfMGML", bags: "BagDataset | BagStore", seed: int) -> float:
     from cfmgml._progress import progress
     from cfmgml.model_selection import choose_alpha
+    from cfmgml.scale.maps import SAMPLE_GRAPHS
+    from cfmgml.stores import BagStore
 
+    if isinstance(bags, BagStore):
+        bags = bags.sample(SAMPLE_GRAPHS, seed)
+        say(f"Choosing alpha on {bags.n_bags:,} bags, {bags.n_graphs:,} graphs")
     with progress("Choosing alpha", N_FOLDS, sys.stderr.isatty()) as done:
         choice = choose_alpha(model, bags, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
     say(f"Chose {choice}.")

@@ -1,4 +1,4 @@
-"""What is in a file of bags or of a model: `describe_file`."""
+"""What is in a file of bags or of a model, or in a store: `describe_file`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,12 +13,18 @@ from cfmgml.graphs import GraphBatch
 from cfmgml.model import CfMGML
 from cfmgml.recipes import recipe_of
 from cfmgml.scoring import DualScorer
+from cfmgml.stores import BagStore
 
 Description = dict[str, Any]
 
 
 def describe_file(path: str | Path) -> Description:
-    """What a file holds, in words and numbers that JSON can hold; the whole file is read, so its hash is checked."""
+    """What a file holds, in words and numbers that JSON can hold; the whole file is read, so its hash is checked.
+
+    Of a store, a folder, every partition's footer and the labels are read, and no graph.
+    """
+    if Path(path).is_dir():
+        return _describe_store(BagStore(path))
     header = read_header(path)
     kinds = {"BagDataset": ("data set", _describe_bags), "CfMGML": ("model", _describe_model)}
     if header["kind"] not in kinds:
@@ -47,6 +53,26 @@ def _describe_bags(path: Path, meta: Mapping[str, Any]) -> Description:
     }
 
 
+def _describe_store(store: BagStore) -> Description:
+    partitions: Description = {"partitions": store.n_partitions}
+    if store.n_partitions > 1:
+        partitions["graphs a partition"] = _spread(np.array([part.n_graphs for part in store.partitions]))
+    return {
+        "folder": {"holds": "store", "bytes": store.n_bytes, **partitions},
+        "built": _built(store.info),
+        "sizes": {
+            "bags": store.n_bags,
+            "graphs": store.n_graphs,
+            "nodes": store.n_nodes,
+            "edges": store.n_edges,
+            "nodes have labels": "graphs.nodes.label" in store.columns,
+            "node attributes": store.n_attributes,
+        },
+        "labels": _store_labels(store),
+        "fingerprint": store.fingerprint(),
+    }
+
+
 def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
     model = CfMGML.load(path)
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "kernel"}
@@ -54,9 +80,10 @@ def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
         "rounds": len(model.objective_),
         "steps": model.n_iter_,
         "objective": float(model.objective_[-1]),
-        "training bags": len(model.representatives_),
         "fingerprint of the training data": model.fingerprint_,
     }
+    if len(model.representatives_):  # none are kept of a store
+        trained["training bags"] = len(model.representatives_)
     if isinstance(model.scorer_, DualScorer):
         trained |= {f"kept {name}": value for name, value in _sizes(model.scorer_.landmarks).items()}
     return {
@@ -93,6 +120,17 @@ def _sizes(graphs: GraphBatch) -> Description:
 
 def _spread(counts: Any) -> str:
     return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"
+
+
+def _store_labels(store: BagStore) -> Description:
+    if "Y" not in store.columns or store.label_names is None:
+        return {"known": "no labels"}
+    counts, known = store.label_counts()
+    return {
+        "known": f"{known.sum() / (store.n_bags * store.n_labels):.0%}",
+        "a bag": round(float(counts.sum() / store.n_bags), 2),
+        "bags": dict(zip(store.label_names.tolist(), counts.tolist(), strict=True)),
+    }
 
 
 def _labels(bags: BagDataset) -> Description:

@@ -15,6 +15,7 @@ from cfmgml.inputs.images import image_bags
 from cfmgml.inputs.texts import text_bags
 from cfmgml.model import CfMGML
 from cfmgml.recipes import check_same_recipe, recipe_of
+from cfmgml.stores import BagStore, is_store
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,10 @@ class Pattern:
 
 
 def read_pattern(path: str | Path) -> Pattern:
-    """The pattern that a file of bags or of a model is."""
+    """The pattern that a file of bags or of a model is, or a store."""
+    if is_store(path):
+        store = BagStore(path)
+        return Pattern(dict(store.info), None if store.label_names is None else store.label_names.tolist())
     if read_header(path)["kind"] == "CfMGML":
         return Pattern.of_model(CfMGML.load(path))
     bags = BagDataset.load(path)

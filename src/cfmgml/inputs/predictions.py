@@ -19,8 +19,7 @@ def prediction_rows(model: CfMGML, bags: BagDataset, level: str = "bag") -> list
     ``score:LABEL``, and with a calibrated model ``probability:LABEL``. Rows of nodes have ``adds:LABEL``, what the node
     adds to its graph's score.
     """
-    if level not in LEVELS:
-        raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}.")
+    check_level(model, level)
     if level == "node":
         return _node_rows(model, bags)
     scores = model.decision_function_graphs(bags)
@@ -35,9 +34,25 @@ def prediction_rows(model: CfMGML, bags: BagDataset, level: str = "bag") -> list
     ]
 
 
-def _node_rows(model: CfMGML, bags: BagDataset) -> list[dict[str, Any]]:
-    if not model.kernel_.is_additive:
+def check_level(model: CfMGML, level: str) -> None:
+    """Raise unless a model has predictions at this level."""
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}.")
+    if level == "node" and not model.kernel_.is_additive:
         raise ValueError(f"{model.kernel_!r} is not a sum over nodes: its scores have no level node.")
+
+
+def prediction_columns(model: CfMGML, level: str) -> list[str]:
+    """The names in each of these rows, in their order."""
+    names = list(LEVELS[: LEVELS.index(level) + 1])
+    zeros = np.zeros(len(model.label_names_))
+    if level == "node":
+        return [*names, *_columns(model, "adds", zeros)]
+    chances = None if model.calibration_ is None else zeros
+    return [*names, *_labels(model, zeros), *_columns(model, "score", zeros), *_columns(model, "probability", chances)]
+
+
+def _node_rows(model: CfMGML, bags: BagDataset) -> list[dict[str, Any]]:
     graphs, names = bags.graphs, _graph_names(bags)
     inside = np.arange(graphs.n_nodes) - graphs.node_ptr[segment_ids(graphs.node_ptr)]
     nodes = (inside.astype(np.str_) if graphs.node_names is None else graphs.node_names).tolist()

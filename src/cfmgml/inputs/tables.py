@@ -149,8 +149,8 @@ def write_table(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
         pa.parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows]), stream)
 
 
-def format_table(rows: Sequence[Mapping[str, Any]], suffix: str = ".csv") -> str:
-    """Rows as text: CSV or TSV (columns as in the first row), JSON, or a JSON object a line.
+def format_table(rows: Sequence[Mapping[str, Any]], suffix: str = ".csv", head: bool = True) -> str:
+    """Rows as text: CSV or TSV (columns as in the first row; named, if ``head``), JSON, or a JSON object a line.
 
     >>> print(format_table([{"bag": "a", "labels": ["cow", "sky"], "score:cow": 0.25}]), end="")
     bag,labels,score:cow
@@ -160,9 +160,16 @@ def format_table(rows: Sequence[Mapping[str, Any]], suffix: str = ".csv") -> str
         return json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n"
     if suffix in (".jsonl", ".ndjson"):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    lines = [[";".join(value) if isinstance(value, list) else value for value in row.values()] for row in rows]
+    return _csv([*([rows[0]] if head else []), *lines], suffix)
+
+
+def table_head(columns: Iterable[str], suffix: str) -> str:
+    """The line that names the columns, where a kind of table has one."""
+    return _csv([columns], suffix) if suffix in (".csv", ".tsv") else ""
+
+
+def _csv(lines: Iterable[Iterable[Any]], suffix: str) -> str:
     out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
-    writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow([";".join(value) if isinstance(value, list) else value for value in row.values()])
+    csv.writer(out, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n").writerows(lines)
     return out.getvalue()

@@ -226,6 +226,17 @@ def make_engine(engine: Any, n_jobs: int | None = None) -> Engine:
     )
 
 
+@contextlib.contextmanager
+def running(engine: Any, n_jobs: int | None = None) -> Iterator[Engine]:
+    """The engine, stopped at the end if it was started here."""
+    workers = make_engine(engine, n_jobs)
+    try:
+        yield workers
+    finally:
+        if workers is not engine:
+            workers.close()
+
+
 def _distributed() -> Any:
     try:
         import distributed

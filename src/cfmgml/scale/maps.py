@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml._numbers import check_number
 from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import HashedWL, Kernel, NodeSum, as_kernel
+from cfmgml.kernels import GraphHopper, HashedWL, Kernel, NodeSum, SumKernel, WeisfeilerLehman, as_kernel
 from cfmgml.stores import BagStore
 
 SAMPLE_GRAPHS = 20_000
@@ -43,3 +43,19 @@ def resolve_explicit(kernel: Any, graphs: GraphBatch) -> Kernel:
         )
     resolved: Kernel = clone(kernel).resolve(graphs)
     return resolved
+
+
+def with_explicit_map(kernel: Kernel) -> Kernel:
+    """What takes a kernel's place over a store: hashed colours for a dictionary of them, landmarks for an rbf kernel.
+
+    >>> with_explicit_map(SumKernel([WeisfeilerLehman(2, tfidf=True), GraphHopper(gamma=0.5)]))
+    SumKernel(kernels=[HashedWL(n_iter=2, tfidf=True), GraphHopper(approximation='nystrom', gamma=0.5)])
+    """
+    if isinstance(kernel, SumKernel):
+        return SumKernel([with_explicit_map(as_kernel(part)) for part in kernel.kernels], kernel.weights)
+    if type(kernel) is WeisfeilerLehman:
+        return HashedWL(kernel.n_iter, kernel.tfidf)
+    if isinstance(kernel, NodeSum | GraphHopper) and not kernel.is_explicit:
+        explicit: Kernel = clone(kernel).set_params(approximation="nystrom")
+        return explicit
+    return kernel

@@ -16,7 +16,7 @@ from cfmgml._progress import progress
 from cfmgml._segments import lengths, segment_ids, segment_max
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
-from cfmgml.scale.engines import make_engine
+from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 
 LEVELS = ("bag", "graph", "node")
@@ -71,19 +71,14 @@ def predict_store(
     unknown = [name for name in levels if name not in LEVELS]
     if unknown or not levels:
         raise ValueError(f"level must be one or several of {LEVELS}, got {level!r}.")
-    folders = {name: Path(out) / f"{name}s" for name in levels}
+    folders = {name: Path(out).absolute() / f"{name}s" for name in levels}  # workers may be elsewhere
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     first_bags = np.cumsum([0, *(part.n_bags for part in store.partitions)])[:-1].tolist()
     items = list(enumerate(first_bags))
-    workers = make_engine(engine, model.n_jobs)
-    try:
-        with progress("Predicting", len(items), verbose) as advance:
-            for _ in workers.map(_predict_partition, items, model, store, folders):
-                advance(1)
-    finally:
-        if workers is not engine:
-            workers.close()
+    with running(engine, model.n_jobs) as workers, progress("Predicting", len(items), verbose) as advance:
+        for _ in workers.map(_predict_partition, items, model, store, folders):
+            advance(1)
 
 
 def _predict_partition(item: tuple[int, int], model: Any, store: BagStore, folders: dict[str, Path]) -> None:

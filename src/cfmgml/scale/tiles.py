@@ -15,7 +15,7 @@ from cfmgml._typing import FloatArray
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, as_kernel
-from cfmgml.scale.engines import make_engine
+from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 
 TILE = 2048
@@ -74,14 +74,9 @@ def gram_to_zarr(
     _open(path, batch, settled, tile, check_dtype(dtype), done)
     n_tiles = -(-batch.n_graphs // tile)
     left = [(i, j) for i in range(n_tiles) for j in range(i, n_tiles) if not (done / f"{i}-{j}").exists()]
-    workers = make_engine(engine, n_jobs)
-    try:
-        with progress("Gram matrix", len(left), verbose) as advance:
-            for _ in workers.map(compute_tile, left, settled, batch, str(path), tile) if done.exists() else ():
-                advance(1)
-    finally:
-        if workers is not engine:
-            workers.close()
+    with running(engine, n_jobs) as workers, progress("Gram matrix", len(left), verbose) as advance:
+        for _ in workers.map(compute_tile, left, settled, batch, str(path), tile) if done.exists() else ():
+            advance(1)
     shutil.rmtree(done, ignore_errors=True)
     return _zarr().open_array(str(path), mode="r")
 

@@ -1,7 +1,5 @@
 """Training over a store: the same model, objective and solver, with its rows in partitions."""
 
-import tempfile
-import uuid
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,11 +8,12 @@ import numpy as np
 
 from cfmgml.kernels import Kernel
 from cfmgml.scale.checkpoints import Checkpoint
-from cfmgml.scale.engines import Engine, Joblib, make_engine
+from cfmgml.scale.engines import Engine, Joblib, running
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
 from cfmgml.scale.partitions import Job, features_key, loss_of, release
 from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
 from cfmgml.scale.reports import Reporter
+from cfmgml.scale.scratch import feature_folder
 from cfmgml.scoring import ExplicitScorer
 from cfmgml.solvers.cccp import Solution, Standing, solve_cccp
 from cfmgml.solvers.lbfgs import State
@@ -54,7 +53,8 @@ def fit_store(
         Bytes of features kept in memory, over all workers together; the rest goes to disk. None takes a quarter of what
         the workers have. Joblib's processes always share features through the disk.
     cache
-        Folder for features on disk, on each machine; None for a temporary one that is removed at the end.
+        Folder for features on disk, on each machine, where they stay for the next run; None for a temporary one that
+        is removed at the end, or by the next run on this machine if this one is killed.
     checkpoint
         File that says where the run stands: written at the start of each round and every ``checkpoint_every`` steps.
         If it is there, the run goes on from it.
@@ -69,6 +69,7 @@ def fit_store(
 
     Examples
     --------
+    >>> import tempfile
     >>> from cfmgml import CfMGML, NodeSum
     >>> from cfmgml.datasets import load_digit_bags
     >>> bags = load_digit_bags(subset="train", n_bags=40, random_state=0)
@@ -80,24 +81,20 @@ def fit_store(
     (40, 10)
     """
     _check(model, store)
-    workers = make_engine(engine, model.n_jobs)
     report = Reporter(model.verbose, *_limits(model), model.tol)
-    folder = Path(tempfile.gettempdir()) / f"cfmgml-{uuid.uuid4().hex}" if cache is None else Path(cache)
-    try:
+    with running(engine, model.n_jobs) as workers:
         kernel = resolve_on_sample(model.kernel, store, sample_graphs, model.random_state)
         report.say(f"{store!r}: {kernel!r} settled on a sample")
-        job = _make_job(model, store, kernel, folder, _memory_of_one(workers, memory))
-        try:
-            blocks = cut_blocks(store.n_partitions, n_blocks)
-            job, problem = _describe(model, job, workers, blocks)
-            report.say(f"{problem.n_features:,} features of {store.n_graphs:,} graphs are ready")
-            kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
-            solution = _solve(model, problem, report, kept, cheap_start)
-        finally:
-            workers.everywhere(partial(release, job.key, folder, cache is None))
-    finally:
-        if workers is not engine:
-            workers.close()
+        with feature_folder(cache) as folder:
+            job = _make_job(model, store, kernel, folder, _memory_of_one(workers, memory))
+            try:
+                blocks = cut_blocks(store.n_partitions, n_blocks)
+                job, problem = _describe(model, job, workers, blocks)
+                report.say(f"{problem.n_features:,} features of {store.n_graphs:,} graphs are ready")
+                kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
+                solution = _solve(model, problem, report, kept, cheap_start)
+            finally:
+                workers.everywhere(partial(release, job.key, folder, cache is None))
     return _finish(model, store, kernel, solution)
 
 

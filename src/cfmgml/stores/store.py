@@ -19,12 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._parquet.folder import Partition, check_content, differences, read_arrays, read_header, read_partitions
-from cfmgml._typing import NameArray
+from cfmgml._parquet.folder import (
+    HEADER,
+    Partition,
+    check_content,
+    count_labels,
+    differences,
+    read_arrays,
+    read_header,
+    read_partitions,
+)
+from cfmgml._typing import IntArray, NameArray
 from cfmgml.bags import BagDataset
 from cfmgml.graphs import GraphBatch
 
 SAMPLED_PARTITIONS = 16  # a sample is drawn from this many partitions, not from all
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether there is a store, good or bad, in this folder."""
+    return (Path(path) / HEADER).is_file()
 
 
 class BagStore:
@@ -60,8 +74,8 @@ class BagStore:
         self._header = header
 
     def __getstate__(self) -> dict[str, Any]:
-        """For worker processes: a vocabulary in ``info`` can be large, and is in the folder anyway."""
-        return {**vars(self), "_info": None}
+        """For worker processes, which may be elsewhere: a vocabulary in ``info`` can be large, and is in the folder."""
+        return {**vars(self), "_info": None, "path": self.path.absolute()}
 
     @property
     def info(self) -> Mapping[str, Any]:
@@ -85,6 +99,20 @@ class BagStore:
     @property
     def n_nodes(self) -> int:
         return sum(part.n_nodes for part in self.partitions)
+
+    @property
+    def n_edges(self) -> int:
+        return sum(part.n_edges for part in self.partitions)
+
+    @property
+    def n_attributes(self) -> int:
+        """Of each node."""
+        return int(self.columns.get("graphs.nodes.attributes", "[0]").partition("[")[2].rstrip("]"))
+
+    @property
+    def n_bytes(self) -> int:
+        """On disk."""
+        return sum((self.path / part.name).stat().st_size for part in self.partitions)
 
     @property
     def n_labels(self) -> int:
@@ -139,6 +167,13 @@ class BagStore:
             n_bags = max(1, round(bags.n_bags * n_graphs / n_read / bags.n_graphs))
             drawn.append(bags[np.sort(rng.permutation(bags.n_bags)[:n_bags])])
         return BagDataset.concatenate(drawn, keep_ids=True)
+
+    def label_counts(self) -> tuple[IntArray, IntArray]:
+        """How many bags have each label, and of how many that is known; reads the labels and no graph."""
+        if "Y" not in self.columns:
+            raise ValueError(f"the bags of {self.path} have no labels to count.")
+        counts = [count_labels(self.path, part.name) for part in self.partitions]
+        return np.sum([has for has, _ in counts], axis=0), np.sum([known for _, known in counts], axis=0)
 
     def check(self) -> None:
         """Read every byte and compare it with the digest in its file's name; opening looks at the footers only."""

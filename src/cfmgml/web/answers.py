@@ -27,6 +27,7 @@ from cfmgml.model import CfMGML
 from cfmgml.recipes import Recipe
 from cfmgml.web.exhibits import check_servable
 from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.own_graphs import build_own
 from cfmgml.web.uploads import decode_picture
 
 THRESHOLD = 0.0  # of all scores: the intercepts are learned
@@ -68,6 +69,13 @@ class Analyst:
         if recipe.kind != "texts":
             raise Refused(422, "wrong_input", f"This model reads {recipe.kind}, not texts.")
         return self._answer(build_text(texts, recipe, self.limits))
+
+    def graphs(self, data: bytes) -> dict[str, Any]:
+        """The answer for a bag of graphs as JSON, of a model that learned from somebody's own graphs."""
+        recipe = check_servable(self.model)
+        if recipe.kind != "graphs":
+            raise Refused(422, "wrong_input", f"This model reads {recipe.kind}, not graphs.")
+        return self._answer(Built(*build_own(data, self.model.kernel_, self.limits)))
 
     def _answer(self, built: Built) -> dict[str, Any]:
         if built.bag.graphs.n_nodes > self.limits.nodes:

@@ -14,8 +14,9 @@ from cfmgml.web.shield import LOOPBACK, Shield
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-ABOUT = """Ask a model about an image or a text: labels of the whole, of each of its graphs (regions, sentences), and
-what each node (superpixel, keyword) contributes. The numbers are those of the Python package. Nothing sent is kept."""
+ABOUT = """Ask a model about an image, a text or graphs: labels of the whole, of each of its graphs (regions,
+sentences), and what each node (superpixel, keyword) contributes. The numbers are those of the Python package. Nothing
+sent is kept."""
 
 
 def import_fastapi() -> Any:

@@ -9,8 +9,6 @@ from cfmgml.model import CfMGML
 from cfmgml.recipes import Recipe, recipe_of
 from cfmgml.web.limits import Limits
 
-SERVED = ("images", "texts", "digits")
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -69,11 +67,6 @@ def check_servable(model: Any) -> Recipe:
     if not isinstance(model, CfMGML):
         raise TypeError(f"a CfMGML can be served, got {type(model).__name__}.")
     recipe = recipe_of(model.info_)
-    if recipe.kind not in SERVED:
-        raise ValueError(
-            "this model learned from graphs that were not built by bags_from_images, bags_from_texts or "
-            "load_digit_bags, so the server cannot build graphs from what people send; use cfmgml predict."
-        )
     if type(model.kernel_).__name__ == "Precomputed":
         raise ValueError("a model with a Precomputed kernel cannot score new input: train it with the kernel itself.")
     return recipe

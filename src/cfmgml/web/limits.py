@@ -19,8 +19,8 @@ class Limits:
         Most pixels of an image, and most along one side, read from its header before it is decoded.
     characters, texts
         Most characters of a text and most texts (sentences, graphs) in it.
-    nodes
-        Most nodes of all graphs of one input.
+    nodes, edges
+        Most nodes and edges of all graphs of one input.
     regions
         Most regions that an image may be cut into.
     explained
@@ -48,6 +48,7 @@ class Limits:
     characters: int = 50_000
     texts: int = 400
     nodes: int = 20_000
+    edges: int = 200_000
     regions: int = 24
     explained: int = 40
     seconds: float = 30.0

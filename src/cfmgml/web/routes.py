@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 API = "/api/v1"
 FILE_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-SHOWN_LIMITS = ("body_bytes", "pixels", "side", "characters", "texts", "regions", "seconds")
+SHOWN_LIMITS = ("body_bytes", "pixels", "side", "characters", "texts", "nodes", "edges", "regions", "seconds")
 IMAGE_TYPES = (*MEDIA_TYPES, "application/octet-stream")
 
 
@@ -104,7 +104,7 @@ def add_catalogue(app: "FastAPI", room: Room) -> None:
 def add_questions(app: "FastAPI", room: Room) -> None:
     from fastapi import Query, Request, Response
 
-    from cfmgml.web.schemas import Answer, TextInput
+    from cfmgml.web.schemas import Answer, GraphsInput, TextInput
 
     limits = room.limits
     answers: dict[int | str, dict[str, Any]] = {
@@ -113,7 +113,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
     }
     binary = {"schema": {"type": "string", "format": "binary"}}
     image_body = {"required": True, "content": dict.fromkeys(IMAGE_TYPES, binary)}
-    text_body = {"required": True, "content": {"application/json": {"schema": TextInput.model_json_schema()}}}
+    text_body, graphs_body = (_json_body(kind) for kind in (TextInput, GraphsInput))
 
     @app.post(
         f"{API}/models/{{model}}/image",
@@ -144,6 +144,31 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """Labels of a text, of its sentences, and what each keyword contributes."""
         _expect_type(request, ("application/json",))
         return await room.ask(request, {"model": model, "kind": "text"}, limits.text_bytes, _check_text)
+
+    @app.post(
+        f"{API}/models/{{model}}/graphs",
+        response_class=Response,
+        responses=answers,
+        openapi_extra={"requestBody": graphs_body},
+        tags=["answers"],
+    )
+    async def graphs(model: str, request: Request) -> Any:
+        """Labels of a bag of graphs, of each graph, and what each node contributes.
+
+        For models that learned from graphs of somebody's own.
+        """
+        _expect_type(request, ("application/json",))
+        return await room.ask(request, {"model": model, "kind": "graphs"}, limits.body_bytes)
+
+
+def _json_body(kind: Any) -> dict[str, Any]:
+    """A body for the OpenAPI document, with what it is made of in its place: references would lead nowhere there."""
+    schema = kind.model_json_schema()
+    parts = schema.pop("$defs", {})
+    for value in schema["properties"].values():
+        if "$ref" in value.get("items", {}):
+            value["items"] = parts[value["items"]["$ref"].rpartition("/")[2]]
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def _expect_type(request: Any, known: Collection[str]) -> None:

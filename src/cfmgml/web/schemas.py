@@ -4,6 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+NodeLabel = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | Annotated[str, Field(max_length=200)]
+Attribute = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]  # its square is a number in float32
+Edge = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=2, max_length=2)]
+
 
 class Problem(BaseModel):
     """Why a request was not answered."""
@@ -26,7 +30,7 @@ class ModelInfo(BaseModel):
     name: str
     title: str
     about: str
-    kind: str = Field(description="What it reads: images, texts or digits (an image of a row of them).")
+    kind: str = Field(description="What it reads: images, texts, digits (an image of a row of them) or graphs (JSON).")
     labels: list[str]
     kernel: str
     explains: bool = Field(description="Whether answers hold what each node contributes.")
@@ -86,7 +90,7 @@ class Picture(BaseModel):
 
 
 class MarkedText(BaseModel):
-    """A sentence and where its keywords stand: start, stop (in code points) and node."""
+    """A sentence and where its keywords stand, or a graph's nodes as words: start, stop (in code points) and node."""
 
     graph: int
     text: str
@@ -104,6 +108,25 @@ class Answer(BaseModel):
     explanation: Explanation | None
     picture: Picture | None = None
     texts: list[MarkedText] | None = None
+
+
+class GraphInput(BaseModel):
+    """A graph: an entry a node in node_labels, in node_attributes, or in both, as in training; nodes count from 0."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str | None = Field(None, max_length=200)
+    node_labels: list[NodeLabel] | None = Field(None, description="Numbers, or strings.", examples=[["C", "C", "N"]])
+    node_attributes: list[list[Attribute]] | None = Field(None, description="As many numbers a node as in training.")
+    edges: list[Edge] = Field(default=[], description="Pairs of nodes; their direction does not count.")
+
+
+class GraphsInput(BaseModel):
+    """A bag: its graphs."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    graphs: list[GraphInput] = Field(min_length=1)
 
 
 class Health(BaseModel):

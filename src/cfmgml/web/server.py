@@ -49,26 +49,37 @@ def serve_demo(host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | No
 
 
 def run_server(exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Limits | None) -> None:
-    """Listen, say where, and serve until stopped."""
+    """Start the workers, say where it listens as soon as it does, and serve until stopped."""
     try:
         import uvicorn
     except ImportError as error:
         raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
     local = is_loopback(host)
-    listening = listen(host, port)  # before the work, so that a port that is taken fails now
-    with listening:
+    with listen(host, port) as listening:  # before the work, so that a port that is taken fails now
         app = create_app(exhibits, limits=limits, hosts=LOOPBACK if local else None)
         _log_to_stderr()
-        server = uvicorn.Server(_config(uvicorn, app))
-        address = f"[{host}]" if ":" in host else host
-        _say(f"Serving on http://{address}:{listening.getsockname()[1]} (Ctrl-C stops it).")
-        if not local:
-            _say("Anyone who can reach this machine can use it: there is no password.")
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+
+        class Announced(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                if self.started:
+                    _announce(address, local)
+
+        server = Announced(_config(uvicorn, app))
+        if sys.stderr.isatty():
+            _say("Loading the model and starting the workers ...")
         with contextlib.suppress(KeyboardInterrupt):  # the way to stop it
             server.run(sockets=[listening])
     if not server.started:
         raise OSError("the server did not start; what it wrote above says why.")
     _say("Stopped.")
+
+
+def _announce(address: str, local: bool) -> None:
+    _say(f"Serving on {address} (Ctrl-C stops it).")
+    if not local:
+        _say("Anyone who can reach this machine can use it: there is no password.")
 
 
 def _config(uvicorn: Any, app: "FastAPI") -> Any:

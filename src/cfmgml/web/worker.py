@@ -27,6 +27,8 @@ def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tupl
         analyst = analysts[header["model"]]
         if header["kind"] == "image":
             return 200, analyst.image(body, header.get("regions"))
+        if header["kind"] == "graphs":
+            return 200, analyst.graphs(body)
         return 200, analyst.text(json.loads(body))
     except Refused as refusal:
         return refusal.status, refusal.to_json()
@@ -49,6 +51,8 @@ def warm_up(analyst: Analyst) -> None:
     kind = recipe_of(analyst.model.info_).kind
     if kind == "texts":
         analyst.text("Warm hands. Cold feet.")
+        return
+    if kind == "graphs":  # what nodes have is not known here: the first request waits a little
         return
     side = 8 if kind == "digits" else 96
     picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)

@@ -40,6 +40,15 @@ export async function askImage(model, blob, regions, signal) {
   return (await ask(`${ROOT}/${model.name}/image${query}`, { method: "POST", headers, body: blob, signal })).json();
 }
 
+export function graphsAddress(model) {
+  return `${ROOT}/${model.name}/graphs`;
+}
+
+export async function askGraphs(model, json, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return (await ask(graphsAddress(model), { method: "POST", headers, body: json, signal })).json();
+}
+
 export async function askText(model, text, signal) {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ text });

@@ -1,13 +1,19 @@
 // The page: takes an input, asks the server, and keeps picture, lists and legend in step.
 
-import { askImage, askText, loadCatalogue, loadSample, sampleAddress } from "./api.js";
+import { askGraphs, askImage, askText, graphsAddress, loadCatalogue, loadSample, sampleAddress } from "./api.js";
 import { fillGraphs, fillLabels } from "./lists.js";
 import { PictureView } from "./picture.js";
 import { TextView } from "./reading.js";
 import { contributionsTo, counted, listed, make, signed } from "./words.js";
 
 const at = (id) => document.getElementById(id);
-const PARTS = { images: ["Regions", "region"], digits: ["Digits", "digit"], texts: ["Sentences", "sentence"] };
+const PARTS = {
+  images: ["Regions", "region"],
+  digits: ["Digits", "digit"],
+  texts: ["Sentences", "sentence"],
+  graphs: ["Graphs", "graph"],
+};
+const GRAPHS = '{"graphs": [\n  {"node_labels": ["C", "N", "C"], "edges": [[0, 1], [1, 2]]}\n]}';
 const PAUSE = 180; // milliseconds that the slider rests before the server is asked
 
 const page = { catalogue: null, model: null, answer: null, label: null, graph: null, showAll: false, input: null };
@@ -47,6 +53,7 @@ async function submit(input) {
 }
 
 function question(input, signal) {
+  if (page.model.kind === "graphs") return askGraphs(page.model, input.text, signal);
   if (input.text !== undefined) return askText(page.model, input.text, signal);
   return askImage(page.model, input.blob, page.model.regions ? Number(at("regions").value) : null, signal);
 }
@@ -56,7 +63,7 @@ function checkSize(input) {
   if (input.blob && input.blob.size > mostBytes) {
     throw new Error(`The file has ${(input.blob.size / 2 ** 20).toFixed(1)} MiB; ${mostBytes / 2 ** 20} MiB are the most.`);
   }
-  if (input.text !== undefined && input.text.length > 2 * characters) {
+  if (input.text !== undefined && page.model.kind === "texts" && input.text.length > 2 * characters) {
     throw new Error(`The text has ${input.text.length} characters; ${characters} are the most.`);
   }
 }
@@ -141,8 +148,14 @@ function chooseModel(model) {
   Object.assign(page, { model, answer: null });
   at("title").textContent = page.catalogue.models.length > 1 ? model.title : model.title || "What the model sees";
   at("about").textContent = model.about || `A model of ${counted(model.labels.length, "label")}: ${someOf(model.labels)}.`;
-  at("image-input").hidden = model.kind === "texts";
-  at("text-input").hidden = model.kind !== "texts";
+  at("image-input").hidden = isWritten(model);
+  at("text-input").hidden = !isWritten(model);
+  const asGraphs = model.kind === "graphs";
+  at("text-title").textContent = asGraphs ? "Graphs, as JSON" : "A text, cut into sentences";
+  at("text").placeholder = asGraphs ? GRAPHS : "";
+  at("text").value = "";
+  at("graphs-hint").hidden = !asGraphs;
+  at("graphs-address").textContent = `POST ${graphsAddress(model)}`;
   at("controls").hidden = model.regions === null;
   at("regions").max = String(page.catalogue.limits.regions);
   setRegions(model.regions || 1);
@@ -154,6 +167,10 @@ function chooseModel(model) {
   say("");
   fillSamples(model);
   if (model.samples.length) openSample(model, model.samples[0]);
+}
+
+function isWritten(model) {
+  return model.kind === "texts" || model.kind === "graphs";
 }
 
 function someOf(names) {
@@ -195,7 +212,7 @@ async function openSample(model, sample) {
   try {
     const response = await loadSample(model, sample);
     if (page.model !== model) return;
-    if (model.kind === "texts") {
+    if (isWritten(model)) {
       at("text").value = await response.text();
       submit({ text: at("text").value });
     } else {
@@ -244,7 +261,7 @@ at("more").addEventListener("click", () => {
   refresh();
 });
 
-const carriesFile = (event) => page.model && page.model.kind !== "texts" && event.dataTransfer?.types.includes("Files");
+const carriesFile = (event) => page.model && !isWritten(page.model) && event.dataTransfer?.types.includes("Files");
 window.addEventListener("dragover", (event) => {
   if (!carriesFile(event)) return;
   event.preventDefault();
@@ -261,7 +278,7 @@ window.addEventListener("drop", (event) => {
 });
 window.addEventListener("paste", (event) => {
   const file = event.clipboardData && event.clipboardData.files[0];
-  if (file && page.model && page.model.kind !== "texts") openFile(file);
+  if (file && page.model && !isWritten(page.model)) openFile(file);
 });
 
 try {

@@ -1,0 +1,105 @@
+"""A bag of graphs sent as JSON, for models that learned from graphs of somebody's own."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cfmgml._segments import offsets
+from cfmgml._typing import IntArray
+from cfmgml.bags import BagDataset
+from cfmgml.graphs import GraphBatch
+from cfmgml.kernels import Kernel
+from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.problems import what_is_wrong
+
+if TYPE_CHECKING:
+    from cfmgml.web.schemas import GraphInput
+
+MOST_LETTERS = 24  # of a node's label that is shown
+
+
+def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, list[dict[str, Any]], dict[str, Any]]:
+    """One bag, an entry a graph, and each graph's nodes in a row as words, so that they can be marked."""
+    given = _read(data)
+    sizes = [_size(graph, number) for number, graph in enumerate(given)]
+    _check_counts(given, sizes, limits)
+    bag = BagDataset(_batch(given, sizes), np.array([0, len(given)]))
+    try:
+        kernel.check_graphs(bag.graphs)
+    except ValueError as error:
+        raise Refused(422, "wrong_input", f"These graphs are not what the model compares: {error}") from error
+    entries = [{"name": graph.name or f"graph {number + 1}"} for number, graph in enumerate(given)]
+    shown = [_in_words(graph, number, bag.graphs.node_ptr) for number, graph in enumerate(given)]
+    return bag, entries, {"texts": shown}
+
+
+def _read(data: bytes) -> "list[GraphInput]":
+    from pydantic import ValidationError
+
+    from cfmgml.web.schemas import GraphsInput
+
+    try:
+        return GraphsInput.model_validate_json(data).graphs
+    except ValidationError as error:
+        wrong = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_input=False)]
+        raise Refused(422, "bad_graphs", what_is_wrong(wrong)) from None
+
+
+def _size(graph: "GraphInput", number: int) -> int:
+    """How many nodes a graph has; refused where its parts do not fit each other."""
+    rows = [len(part) for part in (graph.node_labels, graph.node_attributes) if part is not None]
+    if not rows or min(rows) == 0:
+        raise _bad(number, "must have node_labels or node_attributes, with an entry a node")
+    if len(set(rows)) > 1:
+        raise _bad(number, f"has {rows[0]} node_labels and {rows[1]} node_attributes")
+    if len(set(map(type, graph.node_labels or []))) > 1:
+        raise _bad(number, "has numbers and strings among its node_labels")
+    if any(max(edge) >= rows[0] for edge in graph.edges):
+        raise _bad(number, f"has an edge to a node that is not there: its nodes are 0 to {rows[0] - 1}")
+    return rows[0]
+
+
+def _check_counts(given: "list[GraphInput]", sizes: list[int], limits: Limits) -> None:
+    n_edges = sum(len(graph.edges) for graph in given)
+    for count, most, noun in (
+        (len(given), limits.texts, "graphs"),
+        (sum(sizes), limits.nodes, "nodes"),
+        (n_edges, limits.edges, "edges"),
+    ):
+        if count > most:
+            raise Refused(413, f"too_many_{noun}", f"The input has {count:,} {noun}; {most:,} are the most.")
+    if len({type(graph.node_labels[0]) if graph.node_labels else None for graph in given}) > 1:
+        raise Refused(422, "bad_graphs", "All graphs must have node_labels of one kind, numbers or strings, or none.")
+    widths = {len(row) for graph in given for row in graph.node_attributes or [[]]}
+    if len(widths) > 1:
+        raise Refused(422, "bad_graphs", f"All nodes must have the same number of attributes, got {sorted(widths)}.")
+
+
+def _bad(number: int, what: str) -> Refused:
+    return Refused(422, "bad_graphs", f"Graph {number + 1} {what}.")
+
+
+def _batch(given: "list[GraphInput]", sizes: list[int]) -> GraphBatch:
+    node_ptr = offsets(np.array(sizes))
+    pairs = [
+        np.array(graph.edges, dtype=np.int64).reshape(-1, 2) + start
+        for graph, start in zip(given, node_ptr.tolist(), strict=False)
+    ]
+    labels = [label for graph in given for label in graph.node_labels or []]
+    attributes = [row for graph in given for row in graph.node_attributes or []]
+    return GraphBatch(
+        node_ptr,
+        offsets(np.array([len(graph.edges) for graph in given])),
+        np.concatenate(pairs).T,
+        node_labels=np.array(labels) if labels else None,
+        node_attributes=np.array(attributes, dtype=np.float64) if attributes else None,
+    )
+
+
+def _in_words(graph: "GraphInput", number: int, node_ptr: IntArray) -> dict[str, Any]:
+    """The nodes of a graph in a row: their labels, or their numbers where they have none."""
+    first, stop = node_ptr[number : number + 2].tolist()
+    words = [str(label)[:MOST_LETTERS] for label in graph.node_labels or range(stop - first)]
+    starts = offsets(np.array([len(word) + 1 for word in words])).tolist()
+    marks = [[start, start + len(word), first + k] for k, (word, start) in enumerate(zip(words, starts, strict=False))]
+    return {"graph": number, "text": " ".join(words), "marks": marks}
