@@ -44,6 +44,7 @@ QUESTION = Question(
     exponent=2.05,
     goals=(
         Goal("cfmgml", "GraKeL", 8000, 25),
+        Goal("cfmgml float32", "GraKeL", 8000, 25),
         Goal("cfmgml", "GraKeL", 8000, 10, "memory"),
         Goal("cfmgml float32", "GraKeL", 8000, 10, "memory"),
     ),

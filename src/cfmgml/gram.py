@@ -173,7 +173,7 @@ def _raw(
     def compute_row(i: int) -> int:
         chosen = range(i, len(columns)) if symmetric else range(len(columns))
         for j in chosen:
-            _place(kernel.tile(row_pieces[i], pieces[j]), rows[i], columns[j], symmetric and i != j, out)
+            place(kernel.tile(row_pieces[i], pieces[j]), rows[i], columns[j], symmetric and i != j, out)
         return len(chosen)
 
     total = len(rows) * (len(rows) + 1) // 2 if symmetric else len(rows) * len(columns)
@@ -181,6 +181,37 @@ def _raw(
         for done in _in_threads(compute_row, len(rows), n_jobs):
             advance(done)
     return out
+
+
+def place(tile: FloatArray, rows: IntArray, columns: IntArray, mirrored: bool, out: FloatArray) -> None:
+    """Write a tile where it belongs, and once more across the diagonal if it is to be ``mirrored``."""
+    if _is_run(rows) and _is_run(columns):
+        _place_run(tile, rows[0], columns[0], mirrored, out)
+    else:
+        _place(tile, rows, columns, mirrored, out)
+
+
+def _is_run(index: IntArray) -> bool:
+    """Whether numbers without repetition follow each other."""
+    return len(index) > 0 and bool((np.diff(index) == 1).all())
+
+
+@compiled
+def _place_run(tile, top, left, mirrored, out):  # type: ignore[no-untyped-def]
+    n_rows, n_columns = tile.shape
+    for r in range(n_rows):
+        source, target = tile[r], out[top + r, left : left + n_columns]
+        for c in range(n_columns):
+            target[c] = source[c]
+    if mirrored:
+        side = 32
+        for start in range(0, n_columns, side):
+            for first in range(0, n_rows, side):
+                last = min(first + side, n_rows)
+                for c in range(start, min(start + side, n_columns)):
+                    target = out[left + c, top + first : top + last]
+                    for r in range(last - first):
+                        target[r] = tile[first + r, c]
 
 
 @compiled
