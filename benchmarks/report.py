@@ -94,6 +94,9 @@ def plot(name, question, rows, folder):
         sizes = sorted({row["size"] for row in rows if row["contender"] == contender})
         times = [median(rows, contender, size, "cpu_s") for size in sizes]
         axes.loglog(sizes, times, marker="os^Dv"[k % 5], label=contender)
+    asked = sorted({row["size"] for row in rows})
+    axes.set_xticks(asked, labels=[f"{size:,}" for size in asked])
+    axes.minorticks_off()
     axes.set(xlabel=question.unit, ylabel="CPU seconds", title=question.title)
     axes.grid(which="both", alpha=0.25)
     axes.legend()

@@ -89,6 +89,12 @@ def ask(name, sizes, passes, patience):
     return rows
 
 
+def read_rows(file, name):
+    """Rows of an earlier run to a question."""
+    with file.open() as stream:
+        return [{**row, "size": int(row["size"])} for row in csv.DictReader(stream) if row["question"] == name]
+
+
 def write_rows(file, rows):
     """Rows of this run in place of older ones to the same questions."""
     asked = {row["question"] for row in rows}
@@ -108,16 +114,20 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all works")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--patience", type=float, default=60.0, help="CPU seconds")
+    parser.add_argument("--redraw", action="store_true", help="measure nothing, draw the plots of rows.csv again")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "results" / "bench")
     options = parser.parse_args(arguments)
     unknown = set(options.questions) - set(names())
     if unknown:
         parser.error(f"no such question: {sorted(unknown)}; there are {names()}")
     options.out.mkdir(parents=True, exist_ok=True)
-    from report import write_page
+    from report import plot, write_page
 
     for name in options.questions or names():
         question = load(name)
+        if options.redraw:
+            plot(name, question, read_rows(options.out / "rows.csv", name), options.out)
+            continue
         print(f"{question.title}", file=sys.stderr)
         rows = ask(name, question.quick if options.quick else question.sizes, options.passes, options.patience)
         write_rows(options.out / "rows.csv", rows)

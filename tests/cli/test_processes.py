@@ -71,14 +71,18 @@ def test_stopped_while_it_writes_leaves_the_old_file_or_the_new_one(papers, run_
 
 
 def test_ctrl_c_says_stopped(papers, tmp_path):
-    process = start(papers, f"train papers.bags -o {tmp_path / 'm.cfmgml'} --probability")
-    assert process.stderr.readline().startswith(b"Learning from BagDataset(20 bags")
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=WAIT)
+    for _ in range(5):  # on a busy machine the work may be done before the signal comes
+        process = start(papers, f"train papers.bags -o {tmp_path / 'm.cfmgml'} --probability")
+        assert process.stderr.readline().startswith(b"Learning from BagDataset(20 bags")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=WAIT)
+        assert b"Traceback" not in err
+        if process.returncode != 0:
+            break
+        (tmp_path / "m.cfmgml").unlink()
     assert process.returncode == 130
     assert out == b""
     assert err.endswith(b"cfmgml: stopped.\n")
-    assert b"Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 
 
