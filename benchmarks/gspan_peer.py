@@ -1,7 +1,7 @@
 """Frequent subgraphs of MSRC v2's labelled region graphs: our miner beside PyPI's gspan-mining, the same task.
 
-    python -m venv /tmp/gspan && /tmp/gspan/bin/pip install gspan-mining==0.2.3 "numpy<2" "pandas<2"
-    python benchmarks/gspan_peer.py --peer-python /tmp/gspan/bin/python --data ../shared/data
+    python -m venv .venv-gspan && .venv-gspan/bin/pip install gspan-mining==0.2.3 "numpy<2" "pandas<2"
+    python benchmarks/gspan_peer.py --peer-python .venv-gspan/bin/python --data ../shared/data
 
 prints a Markdown table: patterns found, the sum of their supports (both must agree), CPU seconds (medians) and ratios.
 The peer runs in an environment of its own, since it needs old versions of numpy and pandas.

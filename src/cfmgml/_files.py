@@ -59,6 +59,18 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def try_lock(stream: IO[bytes]) -> bool:
+    """Whether a file's lock could be had at once; never where the system or the file system has none.
+
+    It is held until the file is closed or the process has died.
+    """
+    if LOCKS:
+        with contextlib.suppress(OSError):
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
+
+
 def _make_locked(part: Path) -> IO[bytes]:
     """A new file, locked until it is closed or its writer has died: so others see whether it is being written."""
     while True:
@@ -79,8 +91,8 @@ def _clear_leftovers(path: Path) -> None:
     for name in names:
         if name.startswith(f".{path.name}.") and name.endswith(".part"):
             with contextlib.suppress(OSError), open(path.parent / name, "r+b") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(path.parent / name)
+                if try_lock(stream):
+                    os.unlink(path.parent / name)
 
 
 def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Arrays) -> None:

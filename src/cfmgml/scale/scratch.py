@@ -12,7 +12,8 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+
+from cfmgml._files import try_lock
 
 PREFIX = "cfmgml-features-"
 OWNER = "owner"
@@ -45,7 +46,7 @@ def remove_dead() -> None:
     """Remove temporary folders of runs that are over: those whose lock nobody holds."""
     for mark in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
         with contextlib.suppress(OSError), open(mark, "rb") as stream:  # another user's: not ours to remove
-            if _lock(stream):
+            if try_lock(stream):
                 shutil.rmtree(mark.parent, ignore_errors=True)
 
 
@@ -53,19 +54,6 @@ def remove_dead() -> None:
 def _owned(folder: Path) -> Iterator[None]:
     """Hold the lock; the file gets its name after it is locked, so nobody finds it free while the run lives."""
     with open(folder / f".{OWNER}", "xb") as stream:
-        if _lock(stream):
+        if try_lock(stream):
             os.rename(stream.name, folder / OWNER)
         yield
-
-
-def _lock(stream: IO[bytes]) -> bool:
-    """Whether the lock could be had at once; never where the system has none."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return False
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

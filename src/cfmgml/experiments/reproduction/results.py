@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from cfmgml._files import atomic_write
+from cfmgml._files import LOCKS, atomic_write, try_lock
 
 Row = dict[str, Any]
 KEY = (
@@ -139,16 +139,8 @@ def _line(row: Row) -> bytes:
 
 
 def _lock(stream: IO[bytes], path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows: there nothing keeps two runs apart
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ValueError(
-            f"another run is writing to {path}: wait for it, or give this one another --out folder."
-        ) from None
+    if LOCKS and not try_lock(stream):  # without locks nothing keeps two runs apart
+        raise ValueError(f"another run is writing to {path}: wait for it, or give this one another --out folder.")
 
 
 def _cut_torn_line(path: Path, stream: IO[bytes]) -> None:
