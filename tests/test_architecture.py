@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 LEVELS = [
     {"_typing", "_compiled", "_progress", "_numbers", "_memory", "_builds"},
     {"_segments", "_adjacency"},
-    {"_files", "_interop"},
+    {"_files", "_interop", "_lonely_columns"},
     {"_parquet"},
     {"graphs"},
     {"bags", "kernels"},

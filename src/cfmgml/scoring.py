@@ -29,6 +29,7 @@ from cfmgml.gram import (
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
+from cfmgml._lonely_columns import LonelyColumns, merge_lonely_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
 
@@ -122,12 +123,13 @@ class TrainingRows:
     n_jobs: int | None
     device: str = "cpu"
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
+    merged: LonelyColumns | None = None  # of sparse features
 
     def scorer(self, coef: FloatArray) -> Scorer:
         if self.is_gram:
             return DualScorer(self.kernel, self.graphs, coef, self.dtype, self.n_jobs, self.device)
         if self.factor is None:
-            return ExplicitScorer(self.kernel, coef)
+            return ExplicitScorer(self.kernel, coef if self.merged is None else self.merged.spread(coef))
         dual = self.factor.projection @ coef
         if self.features is not None:
             return ExplicitScorer(self.kernel, np.asarray(self.features[self.factor.landmarks].T @ dual))
@@ -145,8 +147,8 @@ def training_rows(
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
 
-    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix. On a device
-    the Gram matrix stays there, whole.
+    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
+    sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole.
     """
     if device != "cpu" and not kernel.is_explicit and (rank is None or rank >= graphs.n_graphs):
         gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
@@ -160,6 +162,9 @@ def training_rows(
             factor = factorize(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose))
     elif not sparse.issparse(features) and features.shape[1] > features.shape[0]:
         factor = factorize(np.asarray(features @ features.T))
+    elif sparse.issparse(features):
+        merged_rows, merged = merge_lonely_columns(features)
+        return TrainingRows(kernel, merged_rows, graphs, features, None, dtype, n_jobs, device, merged=merged)
     rows = features if factor is None else factor.X
     assert rows is not None
     return TrainingRows(kernel, rows, graphs, features, factor, dtype, n_jobs, device)

@@ -93,7 +93,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
         """Kernel values of shape (n_a, n_b), not normalised, in one piece."""
-        return self.tile(*self.operands(a, b))
+        return self.tile(*self.operands(a, b)).astype(np.float64, copy=False)
 
     def operand_diagonal(self, operand: Operand) -> FloatArray:
         """K(g, g) for every graph of an operand: as it knows it, or by small tiles on the diagonal."""

@@ -48,38 +48,42 @@ def mixed_operands(sides: list[sparse.csr_array], dtype: DTypeLike) -> tuple[Mix
     n_graphs = sum(rows.shape[0] for rows in sides)
     is_common = having > max(COMMON * n_graphs, 1)
     is_rare = (having > 1) & ~is_common
-    dtype = _product_dtype(sides, norms, dtype)
+    exact = _is_exact_in_float32(sides, norms)
+    dtypes = np.dtype(np.float32 if exact else dtype), np.dtype(np.float32 if exact else np.float64)
     done = [
-        MixedOperand(*_split(rows, np.flatnonzero(is_common), np.flatnonzero(is_rare), dtype), norm)
+        MixedOperand(*_split(rows, np.flatnonzero(is_common), np.flatnonzero(is_rare), *dtypes), norm)
         for rows, norm in zip(sides, norms, strict=True)
     ]
     return done[0], done[-1]
 
 
-def _product_dtype(sides: list[sparse.csr_array], norms: list[FloatArray], dtype: DTypeLike) -> np.dtype[Any]:
-    """float32 where it loses nothing: products of counts are whole, and none is above the largest norm."""
+def _is_exact_in_float32(sides: list[sparse.csr_array], norms: list[FloatArray]) -> bool:
+    """Whether float32 loses nothing: products of counts are whole, and none is above the largest norm."""
     whole = all((rows.data == np.rint(rows.data)).all() for rows in sides)
-    return np.dtype(np.float32 if whole and max(n.max(initial=0) for n in norms) < EXACT else dtype)
+    return whole and max(n.max(initial=0) for n in norms) < EXACT
 
 
 def _split(
-    rows: sparse.csr_array, common: IntArray, rare: IntArray, dtype: np.dtype[Any]
+    rows: sparse.csr_array, common: IntArray, rare: IntArray, common_dtype: np.dtype[Any], rare_dtype: np.dtype[Any]
 ) -> tuple[FloatArray, sparse.csr_array]:
     place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[rare] = np.arange(len(rare), dtype=np.int32)
     place[common] = -2 - np.arange(len(common), dtype=np.int32)
-    dense = np.zeros((rows.shape[0], len(common)), dtype=dtype)
+    dense = np.zeros((rows.shape[0], len(common)), dtype=common_dtype)
     to = place[rows.indices]
     n_rare = int((to >= 0).sum())
     row_ptr = np.zeros(rows.shape[0] + 1, dtype=np.int32)
-    indices, values = np.empty(n_rare, dtype=np.int32), np.empty(n_rare)
+    indices, values = np.empty(n_rare, dtype=np.int32), np.empty(n_rare, dtype=rare_dtype)
     _scatter(rows.indptr, to, rows.data, dense, row_ptr, indices, values)
     return dense, sparse.csr_array((values, indices, row_ptr), shape=(rows.shape[0], len(rare)))
 
 
 def mixed_tile(left: MixedOperand, right: MixedOperand) -> FloatArray:
-    """Kernel values (n_left, n_right), less what columns of one graph alone would add on the diagonal."""
-    out = (left.common @ right.common.T).astype(np.float64)
+    """Kernel values (n_left, n_right), less what columns of one graph alone would add on the diagonal.
+
+    In float32 where that is exact, whatever was asked for: half of the memory to write and to read again.
+    """
+    out = (left.common @ right.common.T).astype(left.rare.dtype, copy=False)
     rare, columns = left.rare, right.rare_columns
     if rare.nnz and columns.nnz:
         _add_rare(rare.indptr, rare.indices, rare.data, columns.indptr, columns.indices, columns.data, out)

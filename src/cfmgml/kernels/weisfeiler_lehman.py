@@ -76,6 +76,8 @@ class WeisfeilerLehman(FeatureKernel):
            [2., 4.]])
     """
 
+    tile_size = 384  # a tile of counts, in float32, stays in a core's cache until it is written to its places
+
     def __init__(self, n_iter: int = 5, tfidf: bool = False) -> None:
         self.n_iter = n_iter
         self.tfidf = tfidf
