@@ -26,7 +26,7 @@ def fit(bags):
 QUESTION = Question(
     "Training on explicit features",
     "bags",
-    sizes=(500, 1000, 2000, 4000, 8000),
+    sizes=(1000, 2000, 4000, 8000, 16000),
     quick=(100, 200, 400),
     contenders={"cfmgml cccp": Contender(random_bags, fit)},
     exponent=1.1,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cfmgml._lonely_columns import LonelyColumns, merge_lonely_columns
 from cfmgml._segments import lengths, offsets, segment_ids
 from cfmgml._typing import FloatArray
 from cfmgml.gram import (
@@ -29,7 +30,6 @@ from cfmgml.gram import (
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
-from cfmgml._lonely_columns import LonelyColumns, merge_lonely_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
 

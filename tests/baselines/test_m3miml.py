@@ -1,5 +1,7 @@
 """M3MIML beyond the shared contract, and the solvers it shares with MI-SVM."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -8,7 +10,14 @@ from cfmgml import BagDataset, GraphBatch, NodeSum, WeisfeilerLehman, _memory, g
 from cfmgml._memory import check_pairwise_size
 from cfmgml._segments import segment_sum
 from cfmgml.baselines._instances import MeanVectors
-from cfmgml.baselines._label_svm import LabelProblem, _best_vertex, mean_weights, solve_exactly, solve_frank_wolfe
+from cfmgml.baselines._label_svm import (
+    LabelProblem,
+    _best_vertex,
+    first_twins,
+    mean_weights,
+    solve_exactly,
+    solve_frank_wolfe,
+)
 from cfmgml.baselines.m3miml import M3MIML
 from cfmgml.datasets import load_digit_bags
 from examples import random_bags
@@ -46,6 +55,22 @@ def test_solution_satisfies_its_optimality_conditions(bags, kernel, C):
         assert (margin[low] >= 1 - 1e-3).all()
         assert (margin[high] <= 1 + 1e-3).all()
         np.testing.assert_allclose(margin[~low & ~high], 1, atol=1e-3)
+
+
+def test_graphs_that_bags_share_are_one_point(bags):
+    shared = bags[[0, 1, 2, 0, 3, 4, 5, 3, 0, 6, 7, 8]]
+    K = gram_matrix(NodeSum(), shared.graphs)
+    twins, distinct = first_twins(K), bags[:9].n_graphs
+    assert len(np.unique(twins)) == distinct < len(twins)
+    for problem in label_problems(shared):
+        merged = replace(problem, twins=twins)
+        coef, intercept = solve_exactly(problem, K, 1.0, tol=1e-7)
+        coef_merged, intercept_merged = solve_exactly(merged, K, 1.0, tol=1e-7)
+        np.testing.assert_allclose(K @ coef_merged, K @ coef, atol=1e-5)
+        np.testing.assert_allclose(intercept_merged, intercept, atol=1e-5)
+        if problem.negative[[0, 4]].any():
+            assert len(merged.signs) < len(problem.signs)
+            assert merged.multiplicities.sum() == len(problem.signs)
 
 
 def test_primal_and_dual_meet(bags):

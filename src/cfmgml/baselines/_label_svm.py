@@ -2,6 +2,8 @@
 
 For one label, a bag that has it is one point, a weighted mean of its graphs, and a bag that has it not gives each of
 its graphs as a point. A solution is kept as one coefficient a training graph and label, whatever the weights were.
+Bags may share graphs, as papers share references: what comes several times is one point that may weigh as much, which
+is the same problem with fewer points.
 """
 
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ class LabelProblem:
     positive: BoolArray  # (n_bags,)
     negative: BoolArray  # (n_bags,); a bag of which neither is known is in none
     weights: FloatArray  # (n_graphs,), each bag's sum to 1
+    twins: IntArray | None = None  # `first_twins` of the Gram matrix; without, every graph is a point of its own
 
     @property
     def constant(self) -> float | None:
@@ -37,12 +40,26 @@ class LabelProblem:
         bag = segment_ids(self.bag_ptr)
         means = np.flatnonzero(self.positive[bag])
         rows = np.cumsum(self.positive)[bag[means]] - 1
-        graphs = np.flatnonzero(self.negative[bag])
+        graphs, _ = self._negative_graphs
         n_positive = int(self.positive.sum())
         at = np.concatenate([rows, n_positive + np.arange(len(graphs))])
         values = np.concatenate([self.weights[means], np.ones(len(graphs))])
         shape = (n_positive + len(graphs), len(bag))
         return sparse.csr_array((values, (at, np.concatenate([means, graphs]))), shape=shape)
+
+    @cached_property
+    def _negative_graphs(self) -> tuple[IntArray, IntArray]:
+        """The different graphs of negative bags, and how often each occurs there."""
+        graphs = np.flatnonzero(self.negative[segment_ids(self.bag_ptr)])
+        if self.twins is None:
+            return graphs, np.ones(len(graphs), dtype=np.int64)
+        _, first, counts = np.unique(self.twins[graphs], return_index=True, return_counts=True)
+        return graphs[first], counts
+
+    @property
+    def multiplicities(self) -> FloatArray:
+        """(n_points,): how many points of the same place each one stands for."""
+        return np.concatenate([np.ones(int(self.positive.sum())), self._negative_graphs[1]])
 
     @property
     def signs(self) -> FloatArray:
@@ -52,6 +69,20 @@ class LabelProblem:
     def coefficients(self, duals: FloatArray) -> FloatArray:
         """One coefficient a graph from one dual variable a point."""
         return np.asarray(self.points.T @ (duals * self.signs))
+
+
+def first_twins(K: FloatArray) -> IntArray:
+    """For each graph the first one in the same place: closer than a thousandth of their lengths.
+
+    >>> first_twins(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]))
+    array([0, 1, 0])
+    """
+    squares = np.diagonal(K)
+    out = np.empty(len(K), dtype=np.int64)
+    for start in range(0, len(K), 512):  # in runs, so that memory stays small beside K
+        both = squares[start : start + 512, None] + squares
+        out[start : start + 512] = (both - 2 * K[start : start + 512] <= 1e-6 * both).argmax(axis=1)
+    return out
 
 
 def mean_weights(bag_ptr: IntArray) -> FloatArray:
@@ -69,7 +100,8 @@ def solve_exactly(
     """
     if problem.constant is not None:
         return np.zeros(len(K)), problem.constant
-    svc = SVC(C=C, kernel="precomputed", tol=tol).fit(_point_gram(problem, K, room), problem.signs)
+    svc = SVC(C=C, kernel="precomputed", tol=tol)
+    svc.fit(_point_gram(problem, K, room), problem.signs, sample_weight=problem.multiplicities)
     duals = np.zeros(problem.points.shape[0])
     duals[svc.support_] = np.abs(svc.dual_coef_[0])
     return problem.coefficients(duals), float(svc.intercept_[0])

@@ -1,6 +1,6 @@
 """GINAttention: a graph neural network with attention over the graphs of a bag."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Self
 
@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from cfmgml._progress import progress
+from cfmgml._segments import take_segments
 from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, bag_contents, canonical_order
@@ -159,9 +160,12 @@ class GINAttention(BagEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         learn, held_out = self._hold_out(rng.permutation(bags.n_bags), targets)
 
+        nodes, node_ptr = self.inputs_(bags.graphs, "float32"), bags.graphs.node_ptr[bags.bag_ptr]
+        bare = replace(bags, graphs=GraphBatch(bags.graphs.node_ptr, bags.graphs.edge_ptr, bags.graphs.edges))
+
         def batch(rows: IntArray) -> Any:
-            part = bags[rows]
-            return gin.as_batch(self.inputs_(part.graphs, "float32"), part, targets[rows], self.device)
+            chosen, _ = take_segments(node_ptr, rows)
+            return gin.as_batch(nodes[chosen], bare[rows], targets[rows], self.device)
 
         with (
             gin.seeded(int(rng.integers(2**31)), self.device),
