@@ -5,7 +5,7 @@
 For each question of the suite, one run of our contender at its largest size that others reach, under the profiler, one
 thread: the functions that took most of the time themselves. Beside it stands the physical limit, from the operations or
 bytes that the question cannot do without and from speeds measured in this very run: products of large matrices, and
-memory copied.
+memory copied. With questions named, the lines of the others stay as they were.
 """
 
 import argparse
@@ -87,15 +87,16 @@ def profile(name):
     question = load(name)
     how = question.contenders[contender]
     how.run(how.prepare(question.warm_up))
-    given = how.prepare(size)
-    start = time.process_time()
-    how.run(given)
-    seconds = time.process_time() - start
+    given, took = how.prepare(size), []
+    while len(took) < 3 and sum(took) < 5:  # the first run may wait for memory that a virtual machine lends
+        start = time.process_time()
+        how.run(given)
+        took.append(time.process_time() - start)
     profiler = cProfile.Profile()
     profiler.runcall(how.run, given)
     found = pstats.Stats(profiler).stats
     own = sorted(((spent[2], where) for where, spent in found.items()), reverse=True)
-    return seconds, sum(spent for spent, _ in own), own[:TOP], given
+    return min(took), sum(spent for spent, _ in own), own[:TOP], given
 
 
 def where_text(where):
@@ -131,10 +132,13 @@ def main():
         "| question | contender, size | s | most of it in | physical limit |",
         "|---|---|---:|---|---|",
     ]
-    for name in options.questions or names():
-        lines.append(section(name, rates))
+    page = options.out / "profiles.md"
+    there = page.read_text().splitlines() if options.questions and page.exists() else []
+    for name in names():
+        before = [line for line in there if line.startswith(f"| {name} |")]
+        lines += before if options.questions and name not in options.questions else [section(name, rates)]
         print(lines[-1], flush=True)
-    (options.out / "profiles.md").write_text("\n".join(lines) + "\n")
+    page.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
