@@ -4,8 +4,8 @@
 
 prints one Markdown row for each level, and the alphas that were chosen. Folds are the same for every setting (seed 0).
 Gram matrices are computed once over all graphs, in float32; the default gamma is taken from them, without labels.
-Inside each training fold alpha (and the temperature, if several are given) is the one with the best average precision
-over 3 inner folds.
+Inside each training fold alpha (and temperature and context, if several are given) is the one with the best average
+precision over 3 inner folds.
 
 With --device cuda models are trained on a card. For a machine that has a card and not the data, --prepared DIR keeps
 the bags and their Gram matrix in a folder, or reads them from there if it has them.
@@ -70,11 +70,11 @@ def measure(model, bags):
     }
 
 
-def fit_and_measure(kernel, temperatures, alphas, device, train, test):
-    """Measures at each temperature and alpha, and the seconds of all fits."""
+def fit_and_measure(kernel, settings, alphas, device, train, test):
+    """Measures at each setting and alpha, and the seconds of all fits."""
     with threadpool_limits(limits=1):
         start = time.perf_counter()
-        models = [CfMGML(kernel, temperature=t, dtype="float32", device=device) for t in temperatures]
+        models = [CfMGML(kernel, dtype="float32", device=device, **setting) for setting in settings]
         paths = [model.fit_path(train, alphas) for model in models]
         seconds = time.perf_counter() - start
         return [{**measure(model, test), "seconds": seconds} for models in paths for model in models]
@@ -82,6 +82,13 @@ def fit_and_measure(kernel, temperatures, alphas, device, train, test):
 
 def folds(n, n_folds, seed):
     return list(KFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(n)))
+
+
+def shown(args, temperature, context, alpha):
+    """A point of the grid, in words; what was not chosen is left out."""
+    others = [f"temperature {temperature:g}"] * (len(args.temperatures) > 1)
+    others += [f"context {context:g}"] * (len(args.contexts) > 1)
+    return " at ".join([f"{alpha:g}", ", ".join(others)]) if others else f"{alpha:g}"
 
 
 def main():
@@ -92,6 +99,7 @@ def main():
     parser.add_argument("--kernel", default="nodes", help="nodes, hopper, both, or wl1, wl2, ...")
     parser.add_argument("--alphas", type=float, nargs="+", default=[1e-4, 3e-5, 1e-5])
     parser.add_argument("--temperatures", type=float, nargs="+", default=[0.3], help="chosen from, beside alpha")
+    parser.add_argument("--contexts", type=float, nargs="+", default=[0.0], help="likewise: how much the bag counts")
     parser.add_argument("--folds", type=int, default=10, help="of 10, how many to run")
     parser.add_argument("--n-jobs", type=int, default=2)
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
@@ -102,9 +110,10 @@ def main():
     outer = folds(bags.n_bags, 10, 0)[: args.folds]
     inner = [(train[i], train[o]) for train, _ in outer for i, o in folds(len(train), 3, 1)]
     workers = Parallel(args.n_jobs, verbose=0)
-    grid = [(t, a) for t in args.temperatures for a in args.alphas]
+    settings = [{"temperature": t, "context": c} for t in args.temperatures for c in args.contexts]
+    grid = [(*setting.values(), a) for setting in settings for a in args.alphas]
     fits = workers(
-        delayed(fit_and_measure)(kernel, args.temperatures, args.alphas, args.device, bags[i], bags[o])
+        delayed(fit_and_measure)(kernel, settings, args.alphas, args.device, bags[i], bags[o])
         for i, o in [*outer, *inner]
     )
     found = np.array([[r["average_precision"] for r in fit] for fit in fits[len(outer) :]])
@@ -114,8 +123,7 @@ def main():
     cells = [f"{np.mean([r[c] for r in rows]):.3f} ± {np.std([r[c] for r in rows]):.3f}" for c in COLUMNS]
     print("| data | nodes | kernel | folds | " + " | ".join(COLUMNS) + " | alphas chosen | seconds a path |")
     print("|" + "---|" * (len(COLUMNS) + 6))
-    shown = {(t, a): f"{a:g}" if len(args.temperatures) == 1 else f"{a:g} at {t:g}" for t, a in grid}
-    alphas = ", ".join(f"{shown[point]} x {chosen.count(point)}" for point in grid if point in chosen)
+    alphas = ", ".join(f"{shown(args, *point)} x {chosen.count(point)}" for point in grid if point in chosen)
     seconds = np.median([r["seconds"] for r in rows])
     head = [args.dataset, args.features or "-", args.kernel, str(len(outer))]
     print("| " + " | ".join([*head, *cells, alphas, f"{seconds:.1f}"]) + " |", flush=True)

@@ -94,6 +94,8 @@ ESTIMATORS = {
     "cfmgml-sum": lambda: CfMGML(SumKernel([NodeSum(), WeisfeilerLehman(1)]), alpha=1e-3),
     "cfmgml-max": lambda: CfMGML(alpha=1e-3, irrelevant="max", term_weights="paper", class_weight="balanced"),
     "cfmgml-rank": lambda: CfMGML(NodeSum(), alpha=1e-3, rank=10),
+    "cfmgml-context": lambda: CfMGML(NodeSum(), alpha=1e-3, context=0.4),
+    "cfmgml-wl-context": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3, context=0.4),
     "cfmgml-paper": lambda: CfMGML(alpha=1e-2, solver="paper", random_state=0),
     "cfmgml-printed": lambda: CfMGML(alpha=1e-1, solver="printed", n_rounds=2, max_iter=10, random_state=0),
     "hlk": lambda: HLK(alpha=1e-3),

@@ -18,7 +18,7 @@ LEVELS = [
     {"graphs"},
     {"bags", "kernels"},
     {"stores", "gpu"},
-    {"gram"},
+    {"gram", "context"},
     {"objective", "metrics", "annotation", "calibration"},
     {"scoring", "solvers", "estimator"},
     {"model_file", "scale"},

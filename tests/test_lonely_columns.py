@@ -6,6 +6,7 @@ from scipy import sparse
 
 from cfmgml import CfMGML, WeisfeilerLehman
 from cfmgml._lonely_columns import merge_lonely_columns
+from cfmgml.context import Context
 from cfmgml.datasets import load_digit_bags
 from cfmgml.scoring import training_rows
 
@@ -64,6 +65,6 @@ def test_a_model_of_merged_columns_scores_as_one_of_the_gram_matrix(solver):
 def test_solvers_see_fewer_columns():
     bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
     kernel = WeisfeilerLehman(3).resolve(bags.graphs)
-    train = training_rows(kernel, bags.graphs, None, "float64", None, False)
+    train = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.0), None, "float64", None, False)
     having = np.bincount(train.features.indices)
     assert train.rows.shape[1] <= (having > 1).sum() + bags.n_graphs < 0.2 * len(having)

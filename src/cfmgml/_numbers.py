@@ -6,7 +6,13 @@ from typing import Any
 
 
 def check_number(
-    value: Any, name: str, *, above: float | None = None, at_least: float | None = None, whole: bool = False
+    value: Any,
+    name: str,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    whole: bool = False,
 ) -> None:
     """Raise unless ``value`` is a finite number inside its bounds.
 
@@ -23,3 +29,5 @@ def check_number(
         raise ValueError(f"{name} must be above {above:g}, got {value}.")
     if at_least is not None and not number >= at_least:
         raise ValueError(f"{name} must be {at_least:g} or more, got {value}.")
+    if below is not None and not number < below:
+        raise ValueError(f"{name} must be below {below:g}, got {value}.")

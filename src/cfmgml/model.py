@@ -19,6 +19,7 @@ from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.annotation import annotate
 from cfmgml.bags import BagDataset
 from cfmgml.calibration import Calibration, calibrate
+from cfmgml.context import Context, join_node_parts, join_parts
 from cfmgml.estimator import BagEstimator
 from cfmgml.gpu.devices import check_device
 from cfmgml.gram import check_dtype
@@ -72,6 +73,10 @@ class CfMGML(BagEstimator):
         the paper does.
     temperature
         Of the soft maximum for relevant labels in ``cccp``: 0 is the paper's maximum, large values the mean.
+    context
+        From 0 to below 1: how much of a graph's score comes from its bag as a whole (`cfmgml.context`). What else is in
+        a picture helps to name a region of it: on VOC 2012 .5 to .8 won on training folds. 0, the default, scores a
+        graph the same in whatever bag it is.
     n_rounds, max_iter
         Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
     tol
@@ -119,6 +124,7 @@ class CfMGML(BagEstimator):
         term_weights: str = "mean",
         irrelevant: str = "all",
         temperature: float = 0.3,
+        context: float = 0.0,
         n_rounds: int | None = None,
         max_iter: int | None = None,
         tol: float = 1e-3,
@@ -139,6 +145,7 @@ class CfMGML(BagEstimator):
         self.term_weights = term_weights
         self.irrelevant = irrelevant
         self.temperature = temperature
+        self.context = context
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.tol = tol
@@ -195,7 +202,8 @@ class CfMGML(BagEstimator):
         bags, labels, known = self._begin_fit(X, Y)
         kernel = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
         where = self.device if self.solver == "cccp" else "cpu"  # the paper's algorithm is for the CPU
-        train = training_rows(kernel, bags.graphs, self.rank, self.dtype, self.n_jobs, self.verbose, where)
+        context = Context(bags.bag_ptr, float(self.context))
+        train = training_rows(kernel, bags.graphs, context, self.rank, self.dtype, self.n_jobs, self.verbose, where)
         info, fingerprint, last = dict(bags.info), bags.fingerprint(), None
         for model in models:
             if model is not self:
@@ -231,6 +239,7 @@ class CfMGML(BagEstimator):
             raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
         check_number(self.alpha, "alpha", above=0)
         check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.context, "context", at_least=0, below=1)
         check_number(self.tol, "tol", at_least=0)
         check_device(self.device)
         for name in ("n_rounds", "max_iter", "rank"):
@@ -304,7 +313,8 @@ class CfMGML(BagEstimator):
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
         bags = self._check_predict(X, "graph")
-        return self.scorer_.scores(bags.graphs) + self.intercept_
+        scores = self.scorer_.scores(bags.graphs)
+        return (join_parts(scores, bags.bag_ptr) if self.context else scores) + self.intercept_
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:
@@ -333,11 +343,12 @@ class CfMGML(BagEstimator):
 
     def explain(self, X: BagDataset) -> FloatArray:
         """What each node adds to its graph's score, (n_nodes, n_labels): adds up to the score less ``intercept_``,
-        exactly."""
+        exactly; with ``context``, also less what the bag's other graphs add."""
         bags = self._check_predict(X, "graph")
         if not self.kernel_.is_additive:
             raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
-        return self.scorer_.node_scores(bags.graphs)
+        scores = self.scorer_.node_scores(bags.graphs)
+        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self.context else scores
 
     # -- files -------------------------------------------------------------------------------
 

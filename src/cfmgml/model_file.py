@@ -13,6 +13,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from cfmgml._files import load_arrays, save_arrays
+from cfmgml._numbers import check_number
 from cfmgml.calibration import Calibration
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
@@ -106,6 +107,7 @@ def _check_results(model: Any) -> None:
     check_numbers(model.objective_, (None,), "objective_")
     check_numbers(model.representatives_, (None, len(names)), "representatives_")
     check_dtype(model.dtype)
+    check_number(model.context, "context", at_least=0, below=1)
 
 
 def check_numbers(array: NDArray[Any], shape: tuple[int | None, ...], name: str) -> NDArray[Any]:
@@ -146,13 +148,13 @@ def _calibration(array: NDArray[Any], model: Any) -> Calibration:
 
 
 def _scorer(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kernel: Any, model: Any) -> Scorer:
-    n_labels = len(model.label_names_)
+    n_scores = len(model.label_names_) * (2 if model.context else 1)
     if meta["scorer"] == "ExplicitScorer":
-        return ExplicitScorer(kernel, check_numbers(arrays["coef"], (None, n_labels), "coef"))
+        return ExplicitScorer(kernel, check_numbers(arrays["coef"], (None, n_scores), "coef"))
     if meta["scorer"] != "DualScorer":
         raise KeyError(meta["scorer"])
     start = "landmarks."
     landmarks = GraphBatch(**{n.removeprefix(start): array for n, array in arrays.items() if n.startswith(start)})
     kernel.check_graphs(landmarks)
-    dual = check_numbers(arrays["dual_coef"], (landmarks.n_graphs, n_labels), "dual_coef")
+    dual = check_numbers(arrays["dual_coef"], (landmarks.n_graphs, n_scores), "dual_coef")
     return DualScorer(kernel, landmarks, dual, model.dtype, model.n_jobs)

@@ -8,7 +8,7 @@ landmark).
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy import sparse
 from cfmgml._lonely_columns import LonelyColumns, merge_lonely_columns
 from cfmgml._segments import lengths, offsets, segment_ids
 from cfmgml._typing import FloatArray
+from cfmgml.context import Context
 from cfmgml.gram import (
     Factor,
     GramColumns,
@@ -117,8 +118,9 @@ class TrainingRows:
     kernel: Kernel
     rows: Rows
     graphs: GraphBatch
-    features: Rows | None  # of an explicit map
-    factor: Factor | None  # of a Gram matrix
+    context: Context
+    features: Rows | None  # of an explicit map, with context
+    factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
     dtype: str
     n_jobs: int | None
     device: str = "cpu"
@@ -126,19 +128,28 @@ class TrainingRows:
     merged: LonelyColumns | None = None  # of sparse features
 
     def scorer(self, coef: FloatArray) -> Scorer:
+        """Both parts of a score side by side if there is context (`cfmgml.context.join_parts` adds them up)."""
+        context, factor = self.context, self.factor
         if self.is_gram:
-            return DualScorer(self.kernel, self.graphs, coef, self.dtype, self.n_jobs, self.device)
-        if self.factor is None:
-            return ExplicitScorer(self.kernel, coef if self.merged is None else self.merged.spread(coef))
-        dual = self.factor.projection @ coef
+            return self._dual(self.graphs, context.split_duals(coef))
         if self.features is not None:
-            return ExplicitScorer(self.kernel, np.asarray(self.features[self.factor.landmarks].T @ dual))
-        return DualScorer(self.kernel, self.graphs[self.factor.landmarks], dual, self.dtype, self.n_jobs, self.device)
+            weights = coef if self.merged is None else self.merged.spread(coef)
+            if factor is not None:
+                weights = np.asarray(self.features[factor.landmarks].T @ (factor.projection @ coef))
+            return ExplicitScorer(self.kernel, context.split_weights(weights))
+        assert factor is not None
+        if len(factor.landmarks) == self.graphs.n_graphs and len(coef) == factor.projection.shape[1]:
+            return self._dual(self.graphs, context.split_duals(factor.projection @ coef))
+        return self._dual(self.graphs[factor.landmarks], factor.projection @ context.split_weights(coef))
+
+    def _dual(self, landmarks: GraphBatch, coef: FloatArray) -> DualScorer:
+        return DualScorer(self.kernel, landmarks, coef, self.dtype, self.n_jobs, self.device)
 
 
 def training_rows(
     kernel: Kernel,
     graphs: GraphBatch,
+    context: Context,
     rank: int | None,
     dtype: str,
     n_jobs: int | None,
@@ -150,24 +161,24 @@ def training_rows(
     Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
     sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole.
     """
-    if device != "cpu" and not kernel.is_explicit and (rank is None or rank >= graphs.n_graphs):
-        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
-        return TrainingRows(kernel, gram, graphs, None, None, dtype, n_jobs, device, is_gram=True)
-    features = normalised_features(kernel, graphs) if kernel.is_explicit else None
-    factor = None
-    if features is None:
-        if rank is not None and rank < graphs.n_graphs:
-            factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
-        else:
-            factor = factorize(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose))
-    elif not sparse.issparse(features) and features.shape[1] > features.shape[0]:
+    made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
+    if kernel.is_explicit:
+        features = context.of_rows(normalised_features(kernel, graphs))
+        if sparse.issparse(features):
+            rows, merged = merge_lonely_columns(features)
+            return made(rows, features=features, factor=None, merged=merged)
+        if features.shape[1] <= features.shape[0]:
+            return made(features, features=features, factor=None)
         factor = factorize(np.asarray(features @ features.T))
-    elif sparse.issparse(features):
-        merged_rows, merged = merge_lonely_columns(features)
-        return TrainingRows(kernel, merged_rows, graphs, features, None, dtype, n_jobs, device, merged=merged)
-    rows = features if factor is None else factor.X
-    assert rows is not None
-    return TrainingRows(kernel, rows, graphs, features, factor, dtype, n_jobs, device)
+        return made(factor.X, features=features, factor=factor)
+    if rank is not None and rank < graphs.n_graphs:
+        factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
+        return made(context.of_rows(factor.X), features=None, factor=factor)
+    if device != "cpu":
+        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
+        return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
+    factor = factorize(context.of_gram(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose)))
+    return made(factor.X, features=None, factor=factor)
 
 
 def normalised_features(kernel: Kernel, graphs: GraphBatch) -> Rows:

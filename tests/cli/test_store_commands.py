@@ -271,6 +271,7 @@ def test_inspect_a_store_of_pictures_and_its_model(photos, run_in, tmp_path, cap
     [
         ("train many -o x.cfmgml --probability", 2, "--probability is for files of bags, not for a store"),
         ("train many -o x.cfmgml --rank 9", 2, "--rank is for files of bags, not for a store"),
+        ("train many -o x.cfmgml --context .5", 2, "--context is for files of bags, not for a store"),
         ("train papers.bags -o x.cfmgml --checkpoint c", 2, "--checkpoint is for stores, not for a file of bags"),
         ("train papers.bags -o x.cfmgml --log", 2, "--log is for stores"),
         ("train many -o x.cfmgml --dask localhost", 2, "--dask must be the address of a scheduler such as tcp://HOST"),

@@ -35,6 +35,15 @@ def test_train_says_what_it_chose(world, run_in, photo_model, tmp_path, capsys):
     assert not chosen.verbose
 
 
+def test_train_with_context(world, run_in, tmp_path, capsys):
+    command = f"train base.bags -o {tmp_path / 'm.cfmgml'} --alpha 1e-3 --context"
+    assert run_in(world, f"{command} 0.3") == 0
+    assert CfMGML.load(tmp_path / "m.cfmgml").context == 0.3
+    capsys.readouterr()
+    assert run_in(world, f"{command} 1.5") == 1
+    assert "context must be below 1, got 1.5." in capsys.readouterr().err
+
+
 def test_predict_gives_the_numbers_of_python(world, run_in, photo_model, model, bags, capsys):
     capsys.readouterr()
     assert run_in(world, "predict base.cfmgml new") == 0

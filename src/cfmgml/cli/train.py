@@ -56,6 +56,10 @@ def train(
     gamma: Annotated[float | None, typer.Option(help="Width of nodes and hopper; by default the builder's.")] = None,
     n_iter: Annotated[int | None, typer.Option(min=0, help="Refinements of wl.")] = None,
     alpha: Annotated[str, typer.Option(metavar="auto|NUMBER", help="Strength of the regularisation.")] = "auto",
+    context: Annotated[
+        float | None,
+        typer.Option(help="0 to below 1: how much a graph's score looks at its bag as a whole.", show_default="0"),
+    ] = None,
     balanced: Annotated[bool, typer.Option("--balanced", help="Rare labels count more.")] = False,
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
     rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
@@ -79,13 +83,14 @@ def train(
 
     in_store = data.is_dir()
     if in_store:
-        only_for("files of bags, not for a store", probability=probability, rank=rank)
+        only_for("files of bags, not for a store", probability=probability, rank=rank, context=context)
     else:
         only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
     bags = _open_store(data, checkpoint) if in_store else _open_bags(data)
     model = CfMGML(
         _kernel(kernel, bags, gamma, n_iter),
         class_weight="balanced" if balanced else None,
+        context=context or 0.0,
         probability=probability,
         rank=rank,
         random_state=seed,

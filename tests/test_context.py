@@ -1,0 +1,141 @@
+"""Graphs seen together with their bag."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml._segments import segment_ids, segment_sum
+from cfmgml.context import Context
+from cfmgml.datasets import load_digit_bags
+from cfmgml.gram import factorize
+from cfmgml.model_file import load_model, save_model
+from cfmgml.solvers.cccp import Problem, solve_cccp
+from cfmgml.stores import BagStore
+
+
+@pytest.fixture(scope="module")
+def bags():
+    return load_digit_bags(subset="train", n_bags=40, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def new():
+    return load_digit_bags(subset="test", n_bags=10, random_state=1)
+
+
+def written_out(K, bag_ptr, share):
+    """The kernel as its definition says, entry by entry."""
+    bag, out = segment_ids(bag_ptr), np.empty_like(K)
+    for g, h in np.ndindex(*K.shape):
+        mean = K[np.ix_(bag == bag[g], bag == bag[h])].mean()
+        out[g, h] = (1 - share) * K[g, h] + share * mean
+    return out
+
+
+def test_the_kernel_is_what_it_says(rng):
+    X, bag_ptr, context = rng.normal(size=(7, 4)), np.array([0, 2, 3, 7]), Context(np.array([0, 2, 3, 7]), 0.3)
+    K = X @ X.T
+    np.testing.assert_allclose(context.of_gram(K), written_out(K, bag_ptr, 0.3))
+    for rows in (X, sparse.csr_array(X)):
+        both = context.of_rows(rows)
+        np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+
+
+def test_weights_of_both_ways_mean_the_same_scores(rng):
+    X, context = rng.normal(size=(7, 4)), Context(np.array([0, 2, 3, 7]), 0.3)
+    duals = rng.normal(size=(7, 2))
+    weights = context.of_rows(X).T @ duals
+    np.testing.assert_allclose(X.T @ context.split_duals(duals), context.split_weights(weights))
+
+
+def test_no_share_changes_nothing(rng):
+    X, context = rng.normal(size=(5, 3)), Context(np.array([0, 2, 5]), 0.0)
+    assert context.of_gram(X) is X
+    assert context.of_rows(X) is X
+    assert context.split_weights(X) is X
+    assert context.split_duals(X) is X
+
+
+def test_the_gram_matrix_on_torchs_cpu(rng):
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'cfmgml[gpu]'")
+    K, context = rng.normal(size=(7, 7)), Context(np.array([0, 2, 3, 7]), 0.3)
+    K = K @ K.T
+    np.testing.assert_allclose(context.of_gram(torch.tensor(K)).numpy(), context.of_gram(K))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "how"),
+    [
+        (WeisfeilerLehman(2), {}),
+        (NodeSum("linear"), {}),
+        (NodeSum(gamma=1.0), {"rank": -1}),
+        (NodeSum(gamma=1.0), {"device": "torch:cpu"}),
+    ],
+    ids=["sparse", "dense", "rank", "device"],
+)
+def test_every_way_to_train_gives_the_same_scores(bags, new, kernel, how):
+    if "device" in how:
+        pytest.importorskip("torch", reason="torch is not installed: pip install 'cfmgml[gpu]'")
+    if "rank" in how:
+        how = {"rank": bags.n_graphs + how["rank"]}
+    settings = {"alpha": 1e-2, "context": 0.5, "tol": 1e-5, "max_iter": 500}
+    found = CfMGML(kernel, **settings, **how).fit(bags).decision_function_graphs(new)
+    expected = CfMGML(kernel.block, **settings).fit(bags).decision_function_graphs(new)
+    np.testing.assert_allclose(found, expected, atol=5e-3)
+
+
+def test_scores_follow_from_the_kernel_written_out(bags, new):
+    ptr = np.concatenate([bags.bag_ptr, bags.bag_ptr[-1] + new.bag_ptr[1:]])
+    graphs = type(bags.graphs).concatenate([bags.graphs, new.graphs])
+    K, n = written_out(gram_matrix(NodeSum(gamma=1.0), graphs), ptr, 0.4), bags.n_graphs
+    model = CfMGML(NodeSum(gamma=1.0), alpha=1e-3, tol=1e-7, max_iter=2000, context=0.4).fit(bags)
+    factor, known = factorize(K[:n, :n]), np.ones(bags.Y.shape, dtype=bool)
+    solution = solve_cccp(Problem(factor.X, model._loss(bags, bags.Y, known), 1e-3, True), 5, 2000, 1e-7)
+    expected = K[n:, :n] @ factor.projection @ solution.coef + solution.intercept
+    np.testing.assert_allclose(model.decision_function_graphs(new), expected, atol=1e-4)
+
+
+def test_a_graphs_score_depends_on_its_bag_with_context_only(bags, new):
+    alone = BagDataset(new.graphs, np.arange(new.n_graphs + 1))
+    for context, same in ((0.0, True), (0.5, False)):
+        model = CfMGML(NodeSum(), alpha=1e-3, context=context).fit(bags)
+        assert np.allclose(model.decision_function_graphs(new), model.decision_function_graphs(alone)) is same
+
+
+@pytest.mark.parametrize("kernel", [NodeSum(), WeisfeilerLehman(2)], ids=["dual", "explicit"])
+def test_explanations_add_up_with_the_other_graphs(bags, new, kernel):
+    model = CfMGML(kernel, alpha=1e-3, context=0.5).fit(bags)
+    of_graph = segment_sum(model.explain(new), new.graphs.node_ptr)
+    parts = model.scorer_.scores(new.graphs)
+    _, around = np.split(parts, 2, axis=1)
+    bag = segment_ids(new.bag_ptr)
+    others = (segment_sum(around, new.bag_ptr)[bag] - around) / np.diff(new.bag_ptr)[bag][:, None]
+    np.testing.assert_allclose(of_graph + others + model.intercept_, model.decision_function_graphs(new), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [NodeSum(), WeisfeilerLehman(2)], ids=["dual", "explicit"])
+def test_files_keep_both_parts(bags, new, kernel, tmp_path):
+    model = CfMGML(kernel, alpha=1e-3, context=0.5).fit(bags)
+    save_model(model, tmp_path / "m.cfmgml")
+    again = load_model(CfMGML, tmp_path / "m.cfmgml")
+    np.testing.assert_array_equal(again.decision_function_graphs(new), model.decision_function_graphs(new))
+    model.set_params(context=0.0)  # a file whose weights do not fit its settings
+    save_model(model, tmp_path / "bad.cfmgml")
+    with pytest.raises(ValueError, match="coef must be finite numbers of shape"):
+        load_model(CfMGML, tmp_path / "bad.cfmgml")
+
+
+@pytest.mark.parametrize("context", [-0.1, 1.0, np.nan])
+def test_bad_shares(bags, context):
+    with pytest.raises(ValueError, match="context must be"):
+        CfMGML(context=context).fit(bags)
+
+
+def test_stores_and_streams_say_that_they_cannot(bags, tmp_path):
+    bags.to_store(tmp_path / "store")
+    model = CfMGML(WeisfeilerLehman(1), context=0.5)
+    with pytest.raises(ValueError, match="for bags in memory"):
+        model.fit(BagStore(tmp_path / "store"))
+    with pytest.raises(ValueError, match="for bags in memory"):
+        model.partial_fit(bags)
