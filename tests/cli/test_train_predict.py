@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said_in_one_line(world, run_in, photo_model, capsys, c
 
 def test_texts_from_raw_input(world, run_in, tmp_path, capsys):
     assert run_in(world, f"build text papers.jsonl -o {tmp_path / 'p.bags'}") == 0
-    assert run_in(tmp_path, "train p.bags -o p.cfmgml --alpha 1e-4") == 0
+    assert run_in(tmp_path, "train p.bags -o p.cfmgml --alpha 1e-3") == 0
     (tmp_path / "letter.txt").write_text("The orchestra played a melody. Then the referee ended the match.")
     capsys.readouterr()
     assert run_in(tmp_path, "predict p.cfmgml letter.txt --level graph --format jsonl") == 0
