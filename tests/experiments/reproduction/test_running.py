@@ -1,5 +1,6 @@
 """The protocol run for real on a few bags of digits: what is measured, resumed, moved to other backends, and fails."""
 
+import shutil
 from dataclasses import replace
 
 import joblib
@@ -13,7 +14,7 @@ from cfmgml.experiments.reproduction.catalogue import DATA_SETS, draw_bags, find
 from cfmgml.experiments.reproduction.evaluation import own_data
 from cfmgml.experiments.reproduction.forms import LoadedData
 from cfmgml.experiments.reproduction.methods import METHODS, find_methods
-from cfmgml.experiments.reproduction.planning import Protocol, plan_units, why_not
+from cfmgml.experiments.reproduction.planning import Protocol, methods_for, plan_units, why_not
 from cfmgml.experiments.reproduction.rendering import table_files
 from cfmgml.experiments.reproduction.reproduce import Experiment, Reports
 from cfmgml.experiments.reproduction.results import KEY, write_compact
@@ -104,6 +105,22 @@ def test_one_unit_that_fails_does_not_end_the_others(tmp_path, monkeypatch):
     assert "digits, hlk, fold 0: MemoryError: no room" in failures
     assert {row["method"] for row in experiment.store.rows()} == {"dummy"}
     assert experiment.results().cell("digits", "hlk", "bag", "one_error").why == "not run"
+
+
+def test_work_that_variants_have_in_common_is_done_once(experiment, tmp_path):
+    shutil.copy(experiment.store.path, tmp_path / "rows.jsonl")
+    done = []
+    again = run(tmp_path, data=replace(digits(), key="twin"), reports=Reports(done=done.append))
+    rows = [row for row in again.store.rows() if row["data"] == "twin"]
+    assert len(rows) == len(experiment.store.rows()) == sum(len(outcome.rows) for outcome in done)
+    assert not (tmp_path / "work").exists()
+    for row, first in zip(rows, experiment.store.rows(), strict=True):
+        assert {**row, "data": "digits"} == first
+
+
+def test_the_network_runs_on_one_variant_of_a_data_set():
+    keys = {data.key: [method.key for method in methods_for(data, None)] for data in find_data_sets(["msrc_v2"])}
+    assert [key for key, methods in keys.items() if "gin" in methods] == ["msrc_v2-rich"]
 
 
 def test_other_data_is_measured_anew(experiment, tmp_path):

@@ -62,7 +62,8 @@ def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]
     """The methods asked for; without, those of the data set."""
     if methods is not None:
         return list(methods)
-    return [method for method in METHODS.values() if data.methods is None or method.key in data.methods]
+    known = [method for method in METHODS.values() if data.ranked or not method.once]
+    return [method for method in known if data.methods is None or method.key in data.methods]
 
 
 def why_not(loaded: LoadedData, method: Method) -> str | None:

@@ -20,7 +20,7 @@ from cfmgml.experiments.reproduction.planning import (
     read_facts,
     write_facts,
 )
-from cfmgml.experiments.reproduction.results import ResultStore, Row, read_compact, row_key
+from cfmgml.experiments.reproduction.results import Append, ResultStore, Row, read_compact, row_key, work_key
 from cfmgml.experiments.reproduction.running import Outcome, Unit, run_units
 from cfmgml.experiments.reproduction.selecting import Results
 
@@ -84,8 +84,9 @@ class Experiment:
                 reports.done(outcome)
 
             for data in data_sets:
-                if missing[data.key]:
-                    units = self._written(data, missing.pop(data.key), protocol, n_jobs, reports)
+                units = self._not_done_elsewhere(missing.pop(data.key), append, reports)
+                if units:
+                    units = self._written(data, units, protocol, n_jobs, reports)
                     reports.stage(f"{data.title}: {len(units)} units of work")
                     failures += run_units(units, n_jobs, keep)
         return failures
@@ -99,6 +100,21 @@ class Experiment:
         write_facts(self.out / "data", describe(loaded, methods, protocol))
         units = plan_units(loaded, methods, protocol)
         return [unit for unit in units if not all(row_key(key) in there for key in unit.row_heads())]
+
+    def _not_done_elsewhere(self, units: list[Unit], append: Append, reports: Reports) -> list[Unit]:
+        """The units to run; what was measured on another variant, in a form that both have, is taken from there."""
+        if not units:
+            return []
+        rows, left = {work_key(row): row for row in self.store.rows()}, []
+        for unit in units:
+            found = [rows.get(work_key(head)) for head in unit.row_heads()]
+            if None in found:
+                left.append(unit)
+                continue
+            taken = tuple({**row, "data": unit.data} for row in found if row is not None)
+            append(taken)
+            reports.done(Outcome(unit, taken))
+        return left
 
     def _written(
         self, data: DataSet, units: list[Unit], protocol: Protocol, n_jobs: int | None, reports: Reports

@@ -49,6 +49,16 @@ def row_key(row: Row) -> str:
     return json.dumps([row[name] for name in KEY], sort_keys=True, separators=(",", ":"))
 
 
+def work_key(row: Row) -> str:
+    """The same, whatever the data set is called: variants of one may have a form in common, and the work on it.
+
+    >>> row = dict.fromkeys(KEY)
+    >>> work_key({**row, "data": "pictures-rich"}) == work_key({**row, "data": "pictures-labels"})
+    True
+    """
+    return row_key({**row, "data": None})
+
+
 class ResultStore:
     """Rows in a file of JSON lines.
 
