@@ -18,7 +18,7 @@ import numpy as np
 
 from cfmgml import NodeSum, gram_matrix
 from cfmgml.datasets import load_digit_bags
-from cfmgml.gram import factorize
+from cfmgml.factors import factorize
 from cfmgml.objective import RankLoss
 from cfmgml.solvers.cccp import Problem
 from cfmgml.solvers.lbfgs import State, descend

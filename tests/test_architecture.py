@@ -19,7 +19,7 @@ LEVELS = [
     {"bags", "kernels"},
     {"stores", "gpu"},
     {"gram", "context"},
-    {"objective", "metrics", "annotation", "calibration"},
+    {"factors", "objective", "label_weights", "metrics", "annotation", "calibration"},
     {"scoring", "solvers", "estimator"},
     {"model_file", "scale"},
     {"model", "mining"},

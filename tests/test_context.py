@@ -8,7 +8,7 @@ from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml._segments import segment_ids, segment_sum
 from cfmgml.context import Context
 from cfmgml.datasets import load_digit_bags
-from cfmgml.gram import factorize
+from cfmgml.factors import factorize
 from cfmgml.model_file import load_model, save_model
 from cfmgml.solvers.cccp import Problem, solve_cccp
 from cfmgml.stores import BagStore

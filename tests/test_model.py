@@ -9,7 +9,7 @@ from cfmgml import BagDataset, CfMGML, GraphBatch, GraphHopper, NodeSum, Product
 from cfmgml._segments import segment_max, segment_sum
 from cfmgml.annotation import annotate
 from cfmgml.kernels.files import SAVED
-from cfmgml.model import label_weights
+from cfmgml.label_weights import label_weights
 from examples import KERNELS, random_bags, random_graphs
 
 

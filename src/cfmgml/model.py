@@ -23,8 +23,8 @@ from cfmgml.context import Context, join_node_parts, join_parts
 from cfmgml.estimator import BagEstimator
 from cfmgml.gpu.devices import check_device
 from cfmgml.gram import check_dtype
-from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import Kernel, NodeSum, WeisfeilerLehman, as_kernel
+from cfmgml.kernels import choose_kernel
+from cfmgml.label_weights import label_weights
 from cfmgml.objective import RankLoss
 from cfmgml.scale import fit_store, partial_fit
 from cfmgml.scoring import Scorer, TrainingRows, training_rows
@@ -75,7 +75,7 @@ class CfMGML(BagEstimator):
         Of the soft maximum for relevant labels in ``cccp``: 0 is the paper's maximum, large values the mean.
     context
         From 0 to below 1: how much of a graph's score comes from its bag as a whole (`cfmgml.context`). What else is in
-        a picture helps to name a region of it: on VOC 2012 .5 to .8 won on training folds. 0, the default, scores a
+        a picture helps to name a region of it: on VOC 2012 .6 to .8 won on training folds. 0, the default, scores a
         graph the same in whatever bag it is.
     n_rounds, max_iter
         Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
@@ -361,39 +361,3 @@ class CfMGML(BagEstimator):
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
         return model_file.load_model(cls, path)
-
-
-def choose_kernel(kernel: Any, graphs: GraphBatch) -> Kernel:
-    """The kernel given; for None, `NodeSum` where there are attributes and `WeisfeilerLehman` for labels only."""
-    if kernel is not None:
-        return as_kernel(kernel)
-    if graphs.node_attributes is not None:
-        return NodeSum()
-    if graphs.node_labels is not None:
-        return WeisfeilerLehman()
-    raise ValueError("these graphs have neither node_attributes nor node_labels: give them either, or choose a kernel.")
-
-
-def label_weights(class_weight: Any, relevant: BoolArray, names: list[str]) -> FloatArray:
-    """One weight a label; ``"balanced"`` weights average 1 over the labels as they occur."""
-    if class_weight is None:
-        return np.ones(len(names))
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(f"class_weight must be None, 'balanced', a mapping or a list, got {class_weight!r}.")
-        counts = relevant.sum(0)
-        inverse = 1.0 / np.maximum(counts, 1)
-        return np.asarray(inverse * counts.sum() / max((counts > 0).sum(), 1))
-    if isinstance(class_weight, Mapping):
-        by_name = {str(name): weight for name, weight in class_weight.items()}  # labels may be numbers
-        unknown = [name for name in by_name if name not in names]
-        if unknown:
-            raise ValueError(f"class_weight names labels that are not there: {unknown}; known: {names}.")
-        weights = np.array([by_name.get(name, 1.0) for name in names], dtype=np.float64)
-    else:
-        weights = np.asarray(class_weight, dtype=np.float64)
-    if weights.shape != (len(names),) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(
-            f"class_weight must be one number, 0 or more, for each of {len(names)} labels, got {class_weight}."
-        )
-    return weights

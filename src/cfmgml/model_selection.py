@@ -12,8 +12,8 @@ from cfmgml.bags import BagDataset
 from cfmgml.estimator import check_targets
 from cfmgml.gram import gram_matrix
 from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import GraphHopper, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman
-from cfmgml.model import CfMGML, choose_kernel
+from cfmgml.kernels import GraphHopper, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
+from cfmgml.model import CfMGML
 
 ALPHAS = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)
 KERNELS = ("auto", "nodes", "hopper", "wl", "both")

@@ -19,15 +19,8 @@ from cfmgml._lonely_columns import LonelyColumns, merge_lonely_columns
 from cfmgml._segments import lengths, offsets, segment_ids
 from cfmgml._typing import FloatArray
 from cfmgml.context import Context
-from cfmgml.gram import (
-    Factor,
-    GramColumns,
-    check_dtype,
-    factorize,
-    factorize_by_pivots,
-    gram_matrix,
-    gram_on_device,
-)
+from cfmgml.factors import Factor, factorize, factorize_by_pivots
+from cfmgml.gram import GramColumns, check_dtype, gram_matrix, gram_on_device
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows

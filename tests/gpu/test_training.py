@@ -6,8 +6,8 @@ from scipy import sparse
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
+from cfmgml.factors import factorize
 from cfmgml.gpu.rank_loss import Linear, TorchRankLoss
-from cfmgml.gram import factorize
 from cfmgml.objective import RankLoss
 from cfmgml.solvers.cccp import Problem, solve_cccp
 from cfmgml.solvers.on_device import solve_cccp_on_device

@@ -13,7 +13,7 @@ from cfmgml import (
     WeisfeilerLehman,
     gram_matrix,
 )
-from cfmgml.gram import factorize, factorize_by_pivots
+from cfmgml.factors import factorize, factorize_by_pivots
 from cfmgml.kernels import FunctionKernel, as_kernel
 from examples import random_graphs
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, sparse
 
 from cfmgml import CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
-from cfmgml.gram import factorize
+from cfmgml.factors import factorize
 from cfmgml.objective import RankLoss
 from cfmgml.solvers import paper
 from cfmgml.solvers.cccp import Problem

@@ -13,7 +13,7 @@ from cfmgml.baselines._label_svm import LabelProblem, mean_weights
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
-from cfmgml.model import choose_kernel
+from cfmgml.kernels import choose_kernel
 from cfmgml.scoring import DualScorer
 
 INSTANCES = ("graphs", "mean")

@@ -10,7 +10,7 @@ from cfmgml._typing import BoolArray, FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import gram_matrix
-from cfmgml.model import choose_kernel
+from cfmgml.kernels import choose_kernel
 
 
 class SgslSVM(BagEstimator):

@@ -1,6 +1,7 @@
 """Graph kernels: one a file, all with the interface of `Kernel`."""
 
 from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.choosing import choose_kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.function import FunctionKernel, as_kernel
 from cfmgml.kernels.grakel import GrakelKernel
@@ -22,4 +23,5 @@ __all__ = [
     "SumKernel",
     "WeisfeilerLehman",
     "as_kernel",
+    "choose_kernel",
 ]
