@@ -120,6 +120,9 @@ def main():
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help="(default: all)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "docs" / "results" / "bench")
     options = parser.parse_args()
+    unknown = set(options.questions) - set(names())
+    if unknown:
+        parser.error(f"no such question: {sorted(unknown)}; there are {names()}")
     rates = limits()
     lines = [
         "# Where the time goes",
@@ -127,7 +130,8 @@ def main():
         f"Made by `python benchmarks/profiles.py`; {platform.machine()}, one thread, load {os.getloadavg()[0]:.1f} "
         f"at the start. Limits of this machine in this run: sgemm {rates['sgemm'] / 1e9:.0f} GFLOP/s, dgemm "
         f"{rates['dgemm'] / 1e9:.0f} GFLOP/s, memory copied at {rates['copy'] / 1e9:.1f} GB/s (read and written).",
-        "Seconds are CPU seconds without the profiler; shares are those of functions themselves, under it.",
+        "Seconds are CPU seconds without the profiler; shares are those of functions themselves, under it. Lines may be "
+        "of several runs on the same machine: limits are those of the last.",
         "",
         "| question | contender, size | s | most of it in | physical limit |",
         "|---|---|---:|---|---|",
@@ -136,7 +140,10 @@ def main():
     there = page.read_text().splitlines() if options.questions and page.exists() else []
     for name in names():
         before = [line for line in there if line.startswith(f"| {name} |")]
-        lines += before if options.questions and name not in options.questions else [section(name, rates)]
+        if options.questions and name not in options.questions:
+            lines += before
+            continue
+        lines.append(section(name, rates))
         print(lines[-1], flush=True)
     page.write_text("\n".join(lines) + "\n")
 

@@ -1,15 +1,18 @@
 """Graphs seen together with their bag."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml._segments import segment_ids, segment_sum
 from cfmgml.context import Context
 from cfmgml.datasets import load_digit_bags
 from cfmgml.factors import factorize
 from cfmgml.model_file import load_model, save_model
+from cfmgml.scoring import ExplicitScorer
 from cfmgml.solvers.cccp import Problem, solve_cccp
 from cfmgml.stores import BagStore
 
@@ -120,10 +123,38 @@ def test_files_keep_both_parts(bags, new, kernel, tmp_path):
     save_model(model, tmp_path / "m.cfmgml")
     again = load_model(CfMGML, tmp_path / "m.cfmgml")
     np.testing.assert_array_equal(again.decision_function_graphs(new), model.decision_function_graphs(new))
-    model.set_params(context=0.0)  # a file whose weights do not fit its settings
+    weights = "coef" if isinstance(model.scorer_, ExplicitScorer) else "dual_coef"
+    model.scorer_ = replace(model.scorer_, **{weights: getattr(model.scorer_, weights)[:, 1:]})
     save_model(model, tmp_path / "bad.cfmgml")
     with pytest.raises(ValueError, match="coef must be finite numbers of shape"):
         load_model(CfMGML, tmp_path / "bad.cfmgml")
+
+
+def test_a_fitted_model_keeps_what_it_was_fitted_with(bags, new, tmp_path):
+    model = CfMGML(NodeSum(), alpha=1e-3, context=0.5).fit(bags)
+    expected = model.decision_function_graphs(new)
+    model.set_params(context=0.0)  # for the next fit
+    np.testing.assert_array_equal(model.decision_function_graphs(new), expected)
+    model.save(tmp_path / "m.cfmgml")
+    np.testing.assert_array_equal(CfMGML.load(tmp_path / "m.cfmgml").decision_function_graphs(new), expected)
+
+
+def test_features_wider_than_there_are_graphs(rng):
+    graphs = GraphBatch(np.arange(9), np.zeros(9, dtype=int), [[], []], None, rng.normal(size=(8, 30)))
+    few = BagDataset(graphs, [0, 2, 5, 8], [[1, 0], [0, 1], [1, 1]])
+    settings = {"alpha": 1e-2, "context": 0.5, "tol": 1e-6, "max_iter": 500}
+    kernel = NodeSum("linear")
+    found = CfMGML(kernel, **settings).fit(few).decision_function_graphs(few)
+    np.testing.assert_allclose(
+        found, CfMGML(kernel.block, **settings).fit(few).decision_function_graphs(few), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("how", [{"solver": "paper"}, {"dtype": "float32"}, {"probability": True}], ids=str)
+def test_other_settings_go_with_context(bags, new, how):
+    model = CfMGML(NodeSum(), alpha=1e-2, context=0.5, random_state=0, **how).fit(bags)
+    assert model.decision_function(new).shape == (new.n_bags, 10)
+    assert np.isfinite(model.predict_proba(new) if model.probability else model.decision_function(new)).all()
 
 
 @pytest.mark.parametrize("context", [-0.1, 1.0, np.nan])
@@ -139,3 +170,4 @@ def test_stores_and_streams_say_that_they_cannot(bags, tmp_path):
         model.fit(BagStore(tmp_path / "store"))
     with pytest.raises(ValueError, match="for bags in memory"):
         model.partial_fit(bags)
+    assert not hasattr(model, "label_counts_")

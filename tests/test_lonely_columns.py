@@ -20,6 +20,7 @@ def rows(rng):
 
 def test_products_of_rows_stay(rows):
     merged, columns = merge_lonely_columns(rows)
+    assert merged.indices.dtype == rows.indices.dtype
     assert merged.shape[1] == len(columns.shared) + len(np.unique(columns.merged)) < rows.shape[1]
     np.testing.assert_allclose((merged @ merged.T).toarray(), (rows @ rows.T).toarray(), atol=1e-12)
 
@@ -68,3 +69,5 @@ def test_solvers_see_fewer_columns():
     train = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.0), None, "float64", None, False)
     having = np.bincount(train.features.indices)
     assert train.rows.shape[1] <= (having > 1).sum() + bags.n_graphs < 0.2 * len(having)
+    with_context = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.5), None, "float64", None, False)
+    assert with_context.rows.shape[1] == 2 * train.rows.shape[1]

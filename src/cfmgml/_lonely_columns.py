@@ -51,17 +51,17 @@ def merge_lonely_columns(rows: sparse.csr_array) -> tuple[sparse.csr_array, Lone
     row_of = segment_ids(rows.indptr.astype(np.int64))
     lengths = np.sqrt(segment_sum(np.where(is_lonely, rows.data, 0.0) ** 2, rows.indptr.astype(np.int64)))
     takes_in = np.flatnonzero(lengths)
-    column_of_row = np.full(n_rows, -1)
+    column_of_row = np.full(n_rows, -1, dtype=rows.indices.dtype)
     column_of_row[takes_in] = len(shared) + np.arange(len(takes_in))
 
-    place = np.full(width, -1)
+    place = np.full(width, -1, dtype=rows.indices.dtype)
     place[shared] = np.arange(len(shared))
     entries = ~is_lonely
     made = sparse.coo_array(
         (
             np.concatenate([rows.data[entries], lengths[takes_in]]),
             (
-                np.concatenate([row_of[entries], takes_in]),
+                np.concatenate([row_of[entries], takes_in]).astype(rows.indices.dtype),
                 np.concatenate([place[rows.indices[entries]], column_of_row[takes_in]]),
             ),
         ),

@@ -76,7 +76,7 @@ class CfMGML(BagEstimator):
     context
         From 0 to below 1: how much of a graph's score comes from its bag as a whole (`cfmgml.context`). What else is in
         a picture helps to name a region of it: on VOC 2012 .6 to .8 won on training folds. 0, the default, scores a
-        graph the same in whatever bag it is.
+        graph the same in whatever bag it is. For bags in memory only, not for stores and streams.
     n_rounds, max_iter
         Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
     tol
@@ -124,7 +124,6 @@ class CfMGML(BagEstimator):
         term_weights: str = "mean",
         irrelevant: str = "all",
         temperature: float = 0.3,
-        context: float = 0.0,
         n_rounds: int | None = None,
         max_iter: int | None = None,
         tol: float = 1e-3,
@@ -135,6 +134,7 @@ class CfMGML(BagEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        context: float = 0.0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -314,7 +314,7 @@ class CfMGML(BagEstimator):
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
         bags = self._check_predict(X, "graph")
         scores = self.scorer_.scores(bags.graphs)
-        return (join_parts(scores, bags.bag_ptr) if self.context else scores) + self.intercept_
+        return (join_parts(scores, bags.bag_ptr) if self._has_context else scores) + self.intercept_
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:
@@ -348,7 +348,12 @@ class CfMGML(BagEstimator):
         if not self.kernel_.is_additive:
             raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
         scores = self.scorer_.node_scores(bags.graphs)
-        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self.context else scores
+        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self._has_context else scores
+
+    @property
+    def _has_context(self) -> bool:
+        """Whether it was fitted with context, whatever the parameter says now."""
+        return self.scorer_.n_scores > len(self.label_names_)
 
     # -- files -------------------------------------------------------------------------------
 

@@ -148,7 +148,10 @@ def _calibration(array: NDArray[Any], model: Any) -> Calibration:
 
 
 def _scorer(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kernel: Any, model: Any) -> Scorer:
-    n_scores = len(model.label_names_) * (2 if model.context else 1)
+    n_labels = len(model.label_names_)
+    found = arrays["coef" if meta["scorer"] == "ExplicitScorer" else "dual_coef"]
+    with_context = found.ndim == 2 and found.shape[1] == 2 * n_labels
+    n_scores = 2 * n_labels if with_context else n_labels
     if meta["scorer"] == "ExplicitScorer":
         return ExplicitScorer(kernel, check_numbers(arrays["coef"], (None, n_scores), "coef"))
     if meta["scorer"] != "DualScorer":

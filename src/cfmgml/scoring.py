@@ -46,6 +46,11 @@ class Scorer(ABC):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file must keep beside the kernel."""
 
+    @property
+    @abstractmethod
+    def n_scores(self) -> int:
+        """Numbers a graph: one a label, or two, its own and its bag's part (`cfmgml.context`)."""
+
 
 @dataclass(frozen=True)
 class ExplicitScorer(Scorer):
@@ -63,6 +68,10 @@ class ExplicitScorer(Scorer):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return {"coef": self.coef}
+
+    @property
+    def n_scores(self) -> int:
+        return int(self.coef.shape[1])
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,10 @@ class DualScorer(Scorer):
         kept = {f"landmarks.{name}": array for name, array in self.landmarks.arrays().items() if name != "node_names"}
         return {"dual_coef": self.dual_coef, **kept}
 
+    @property
+    def n_scores(self) -> int:
+        return int(self.dual_coef.shape[1])
+
 
 @dataclass(frozen=True)
 class TrainingRows:
@@ -112,7 +125,7 @@ class TrainingRows:
     rows: Rows
     graphs: GraphBatch
     context: Context
-    features: Rows | None  # of an explicit map, with context
+    features: Rows | None  # of an explicit map; with context where they are dense
     factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
     dtype: str
     n_jobs: int | None
@@ -126,10 +139,10 @@ class TrainingRows:
         if self.is_gram:
             return self._dual(self.graphs, context.split_duals(coef))
         if self.features is not None:
-            weights = coef if self.merged is None else self.merged.spread(coef)
             if factor is not None:
-                weights = np.asarray(self.features[factor.landmarks].T @ (factor.projection @ coef))
-            return ExplicitScorer(self.kernel, context.split_weights(weights))
+                coef = np.asarray(self.features[factor.landmarks].T @ (factor.projection @ coef))
+            weights = context.split_weights(coef)
+            return ExplicitScorer(self.kernel, weights if self.merged is None else self.merged.spread(weights))
         assert factor is not None
         if len(factor.landmarks) == self.graphs.n_graphs and len(coef) == factor.projection.shape[1]:
             return self._dual(self.graphs, context.split_duals(factor.projection @ coef))
@@ -156,10 +169,11 @@ def training_rows(
     """
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
     if kernel.is_explicit:
-        features = context.of_rows(normalised_features(kernel, graphs))
+        features = normalised_features(kernel, graphs)
         if sparse.issparse(features):
             rows, merged = merge_lonely_columns(features)
-            return made(rows, features=features, factor=None, merged=merged)
+            return made(context.of_rows(rows), features=features, factor=None, merged=merged)
+        features = context.of_rows(features)
         if features.shape[1] <= features.shape[0]:
             return made(features, features=features, factor=None)
         factor = factorize(np.asarray(features @ features.T))

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from cfmgml import BagDataset, GraphBatch, NodeSum, WeisfeilerLehman, _memory, gram_matrix
+from cfmgml import BagDataset, GraphBatch, NodeSum, Precomputed, WeisfeilerLehman, _memory, gram_matrix
 from cfmgml._memory import check_pairwise_size
 from cfmgml._segments import segment_sum
+from cfmgml.baselines._bag_svm import _rounding
 from cfmgml.baselines._instances import MeanVectors
 from cfmgml.baselines._label_svm import (
     LabelProblem,
@@ -19,6 +20,7 @@ from cfmgml.baselines._label_svm import (
     solve_frank_wolfe,
 )
 from cfmgml.baselines.m3miml import M3MIML
+from cfmgml.baselines.mi_svm import MISVM
 from cfmgml.datasets import load_digit_bags
 from examples import random_bags
 
@@ -60,7 +62,7 @@ def test_solution_satisfies_its_optimality_conditions(bags, kernel, C):
 def test_graphs_that_bags_share_are_one_point(bags):
     shared = bags[[0, 1, 2, 0, 3, 4, 5, 3, 0, 6, 7, 8]]
     K = gram_matrix(NodeSum(), shared.graphs)
-    twins, distinct = first_twins(K), bags[:9].n_graphs
+    twins, distinct = first_twins(K, np.finfo(float).eps), bags[:9].n_graphs
     assert len(np.unique(twins)) == distinct < len(twins)
     for problem in label_problems(shared):
         merged = replace(problem, twins=twins)
@@ -71,6 +73,27 @@ def test_graphs_that_bags_share_are_one_point(bags):
         if problem.negative[[0, 4]].any():
             assert len(merged.signs) < len(problem.signs)
             assert merged.multiplicities.sum() == len(problem.signs)
+
+
+def test_graphs_that_are_close_are_not_one_point(bags):
+    K = gram_matrix(NodeSum(gamma=1e-5), bags.graphs)
+    assert (np.sort(K, axis=1)[:, -2] > 1 - 1e-6).any()
+    np.testing.assert_array_equal(first_twins(K, np.finfo(float).eps), np.arange(len(K)))
+
+
+@pytest.mark.parametrize("estimator", [M3MIML, MISVM])
+def test_a_matrix_of_float32_hides_no_twins(bags, estimator):
+    shared = bags[[0, 1, 2, 0, 3, 4, 5, 3, 0, 6, 7, 8]]
+    shared = replace(shared, graphs=replace(shared.graphs, graph_ids=np.arange(shared.n_graphs)))
+    matrix = gram_matrix(NodeSum(), shared.graphs)
+    rounded = Precomputed(matrix.astype(np.float32))
+    found = first_twins(matrix.astype(np.float32).astype(float), _rounding(rounded, matrix))
+    assert len(np.unique(found)) == bags[:9].n_graphs
+    scores = [
+        estimator(kernel, C=1.0, tol=1e-6).fit(shared).decision_function_graphs(shared)
+        for kernel in (rounded, Precomputed(matrix))
+    ]
+    np.testing.assert_allclose(*scores, atol=1e-3)
 
 
 def test_primal_and_dual_meet(bags):

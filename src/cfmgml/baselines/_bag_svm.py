@@ -9,11 +9,11 @@ from cfmgml._memory import check_pairwise_size
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, one_node_graphs
-from cfmgml.baselines._label_svm import LabelProblem, mean_weights
+from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
 from cfmgml.estimator import BagEstimator
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
-from cfmgml.kernels import choose_kernel
+from cfmgml.kernels import Kernel, Precomputed, choose_kernel
 from cfmgml.scoring import DualScorer
 
 INSTANCES = ("graphs", "mean")
@@ -45,9 +45,9 @@ class BagSVM(BagEstimator):
         kernel = choose_kernel(self.kernel, graphs)
         self.kernel_ = kernel.resolve(graphs)
         K = gram_matrix(self.kernel_, graphs, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
-        weights = mean_weights(bags.bag_ptr)
+        weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
         problems = [
-            LabelProblem(bags.bag_ptr, has & certain, ~has & certain, weights)
+            LabelProblem(bags.bag_ptr, has & certain, ~has & certain, weights, twins)
             for has, certain in zip(labels.T, known.T, strict=True)
         ]
         coef, self.intercept_ = self._solve(problems, K)
@@ -76,3 +76,9 @@ class BagSVM(BagEstimator):
         bags = self._check_predict(X, "graph")
         scorer = DualScorer(self.kernel_, self.support_, self.dual_coef_, self.dtype, self.n_jobs)
         return scorer.scores(self._instances(bags.graphs)) + self.intercept_
+
+
+def _rounding(kernel: Kernel, K: FloatArray) -> float:
+    """Of the values in K: a matrix that was given may have been rounded more than what holds it now."""
+    given = getattr(kernel.K, "dtype", K.dtype) if isinstance(kernel, Precomputed) else K.dtype
+    return float(max(np.finfo(dtype).eps for dtype in (K.dtype, given) if np.issubdtype(dtype, np.floating)))

@@ -71,17 +71,17 @@ class LabelProblem:
         return np.asarray(self.points.T @ (duals * self.signs))
 
 
-def first_twins(K: FloatArray) -> IntArray:
-    """For each graph the first one in the same place: closer than a thousandth of their lengths.
+def first_twins(K: FloatArray, eps: float) -> IntArray:
+    """For each graph the first one in the same place, as far as values with rounding ``eps`` can tell.
 
-    >>> first_twins(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]))
+    >>> first_twins(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]), 1e-16)
     array([0, 1, 0])
     """
     squares = np.diagonal(K)
     out = np.empty(len(K), dtype=np.int64)
     for start in range(0, len(K), 512):  # in runs, so that memory stays small beside K
         both = squares[start : start + 512, None] + squares
-        out[start : start + 512] = (both - 2 * K[start : start + 512] <= 1e-6 * both).argmax(axis=1)
+        out[start : start + 512] = (both - 2 * K[start : start + 512] <= 8 * eps * both).argmax(axis=1)
     return out
 
 
@@ -133,7 +133,7 @@ def solve_frank_wolfe(
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n_graphs, n_labels) and intercepts by the method of Frank & Wolfe, stopped as M3MIML's authors do.
 
-    All labels move together, with one step length. The last of ``max_iter`` directions is found and not taken, as in
+    All labels move together, with one step length. Every graph of a negative bag is a point here, twins or not. The last of ``max_iter`` directions is found and not taken, as in
     their program, so that the intercept belongs to the coefficients returned.
     """
     duals = [np.zeros(0 if problem.constant is not None else problem.points.shape[0]) for problem in problems]

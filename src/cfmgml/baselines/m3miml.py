@@ -8,7 +8,7 @@ import numpy as np
 from cfmgml._progress import progress
 from cfmgml._typing import FloatArray
 from cfmgml.baselines._bag_svm import BagSVM
-from cfmgml.baselines._label_svm import LabelProblem, first_twins, solve_exactly, solve_frank_wolfe
+from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
 
 SOLVERS = ("exact", "frank-wolfe")
 
@@ -90,10 +90,11 @@ class M3MIML(BagSVM):
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         if self.solver == "frank-wolfe":
-            return solve_frank_wolfe(problems, K, self.C, self.max_iter)
-        coef, intercept, twins = np.zeros((len(K), len(problems))), np.zeros(len(problems)), first_twins(K)
+            one_by_one = [replace(problem, twins=None) for problem in problems]  # as in the authors' program
+            return solve_frank_wolfe(one_by_one, K, self.C, self.max_iter)
+        coef, intercept = np.zeros((len(K), len(problems))), np.zeros(len(problems))
         with progress("Training (M3MIML)", len(problems), self.verbose) as advance:
             for c, problem in enumerate(problems):
-                coef[:, c], intercept[c] = solve_exactly(replace(problem, twins=twins), K, self.C, self.tol)
+                coef[:, c], intercept[c] = solve_exactly(problem, K, self.C, self.tol)
                 advance(1)
         return coef, intercept

@@ -9,7 +9,7 @@ from cfmgml._progress import progress
 from cfmgml._segments import segment_ids, segment_log_mean_exp
 from cfmgml._typing import FloatArray
 from cfmgml.baselines._bag_svm import BagSVM
-from cfmgml.baselines._label_svm import LabelProblem, first_twins, room_for_points, solve_exactly
+from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 
@@ -78,10 +78,10 @@ class MISVM(BagSVM):
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         coef, intercept = np.zeros((len(K), len(problems))), np.zeros(len(problems))
-        self.n_iter_, twins = np.zeros(len(problems), dtype=np.int64), first_twins(K)
+        self.n_iter_ = np.zeros(len(problems), dtype=np.int64)
         with progress("Training (MISVM)", len(problems), self.verbose) as advance:
             for c, problem in enumerate(problems):
-                coef[:, c], intercept[c], self.n_iter_[c] = self._solve_label(replace(problem, twins=twins), K)
+                coef[:, c], intercept[c], self.n_iter_[c] = self._solve_label(problem, K)
                 advance(1)
         return coef, intercept
 

@@ -1,5 +1,6 @@
 """``cfmgml reproduce``: the paper's tables on real data, and a report about them."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,16 +68,18 @@ def reproduce(
 
     sets = find_data_sets(_names(data))
     chosen = find_methods(_names(methods)) if methods else None  # None: those of each data set
+    unwanted = chosen  # what --fresh drops; None: everything
     if only is Only.GRAPHS:
-        sets = [one for one in sets if one.has_graph_labels]
-        chosen = [method for method in chosen or find_methods(None) if "graph" in method.levels]
+        sets = [replace(one, methods=_of_graphs(one)) for one in sets if one.has_graph_labels]
+        unwanted = [method for method in chosen or find_methods(None) if "graph" in method.levels]
+        chosen = unwanted if methods else None
     if only is Only.BAGS:  # the paper's has no column for graphs with node labels only
         sets = [one for one in sets if not one.key.endswith("-labels")]
     experiment = Experiment(out or Path("out/reproduce-quick" if quick else "out/reproduce"), data_folder)
     failures: list[str] = []
     if only is not Only.REPORT:
         if not resume:
-            say(f"Dropped {experiment.forget(sets, chosen)} measurements.")
+            say(f"Dropped {experiment.forget(sets, unwanted)} measurements.")
         failures = _run(experiment, sets, chosen, quick, seed, n_jobs, log)
     _render(experiment, quick, failures, samples, seed)
     if failures:
@@ -85,6 +88,13 @@ def reproduce(
 
 def _names(words: str | None) -> list[str] | None:
     return [word.strip() for word in words.split(",") if word.strip()] if words else None
+
+
+def _of_graphs(data: "DataSet") -> tuple[str, ...]:
+    """The data set's methods that label graphs."""
+    from cfmgml.experiments.reproduction.planning import methods_for
+
+    return tuple(method.key for method in methods_for(data, None) if "graph" in method.levels)
 
 
 def _run(

@@ -59,13 +59,16 @@ def features_key(store: BagStore, kernel: Kernel) -> str:
     return digest.hexdigest()[:32]
 
 
-def loss_of(model: Any, n_labels: int) -> RankLoss:
-    """A model's settings of the loss, with no bags yet."""
+def check_no_context(model: Any) -> None:
     if model.context:
         raise ValueError(
             f"context={model.context} is for bags in memory: learn from a store or a stream with context=0, or from a "
             "BagDataset by fit."
         )
+
+
+def loss_of(model: Any, n_labels: int) -> RankLoss:
+    """A model's settings of the loss, with no bags yet."""
     none = np.zeros((0, n_labels), dtype=bool)
     return RankLoss(
         np.zeros(1, dtype=np.int64),

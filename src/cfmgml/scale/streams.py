@@ -8,7 +8,7 @@ import numpy as np
 from cfmgml.bags import BagDataset
 from cfmgml.scale.maps import resolve_explicit
 from cfmgml.scale.minibatches import AdaGrad, batches
-from cfmgml.scale.partitions import loss_of
+from cfmgml.scale.partitions import check_no_context, loss_of
 from cfmgml.scoring import ExplicitScorer, normalised_features
 from cfmgml.solvers.cccp import Problem
 from cfmgml.stores import BagStore
@@ -39,6 +39,7 @@ def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
     model._check_params()
     if model.solver != "cccp":
         raise ValueError(f"partial_fit needs solver='cccp', got {model.solver!r}.")
+    check_no_context(model)
     bags, labels, known = model._begin_fit(X, Y)
     if names is None:
         _begin(model, bags)

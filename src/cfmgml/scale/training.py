@@ -10,7 +10,7 @@ from cfmgml.kernels import Kernel
 from cfmgml.scale.checkpoints import Checkpoint
 from cfmgml.scale.engines import Engine, Joblib, running
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
-from cfmgml.scale.partitions import Job, features_key, loss_of, release
+from cfmgml.scale.partitions import Job, check_no_context, features_key, loss_of, release
 from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
 from cfmgml.scale.reports import Reporter
 from cfmgml.scale.scratch import feature_folder
@@ -106,6 +106,7 @@ def _check(model: Any, store: BagStore) -> None:
     model._check_params()
     if model.solver != "cccp":
         raise ValueError(f"over a store only solver='cccp' works, got {model.solver!r}.")
+    check_no_context(model)
     if model.probability:
         raise ValueError("probability=True needs scores of held-out bags: fit a store without it.")
     if "Y" not in store.columns:

@@ -74,7 +74,8 @@ class Explanation(BaseModel):
     labels: list[str]
     intercepts: list[float]
     contributions: list[list[float]] = Field(
-        description="A row a label, a number a node; with the intercept, the sum over a graph's nodes is its score."
+        description="A row a label, a number a node; with the intercept, the sum over a graph's nodes is its score "
+        "(less what its bag's other graphs add, for a model with context)."
     )
 
 

@@ -201,7 +201,7 @@ def _data_words(fact: Facts) -> str:
 
 
 def _footer(results: Results, about: About) -> str:
-    rows = results.all_rows()
+    rows = [row for row in results.all_rows() if "taken_from" not in row]
     sittings: dict[str, float] = {}
     for row in rows:
         sittings[row["sitting"]] = max(sittings.get(row["sitting"], 0.0), row["at"])

@@ -84,7 +84,7 @@ class Experiment:
                 reports.done(outcome)
 
             for data in data_sets:
-                units = self._not_done_elsewhere(missing.pop(data.key), append, reports)
+                units = self._not_done_elsewhere(missing.pop(data.key), there, append, reports)
                 if units:
                     units = self._written(data, units, protocol, n_jobs, reports)
                     reports.stage(f"{data.title}: {len(units)} units of work")
@@ -101,7 +101,7 @@ class Experiment:
         units = plan_units(loaded, methods, protocol)
         return [unit for unit in units if not all(row_key(key) in there for key in unit.row_heads())]
 
-    def _not_done_elsewhere(self, units: list[Unit], append: Append, reports: Reports) -> list[Unit]:
+    def _not_done_elsewhere(self, units: list[Unit], there: set[str], append: Append, reports: Reports) -> list[Unit]:
         """The units to run; what was measured on another variant, in a form that both have, is taken from there."""
         if not units:
             return []
@@ -111,9 +111,9 @@ class Experiment:
             if None in found:
                 left.append(unit)
                 continue
-            taken = tuple({**row, "data": unit.data} for row in found if row is not None)
-            append(taken)
-            reports.done(Outcome(unit, taken))
+            taken = [{**row, "data": unit.data, "taken_from": row["data"]} for row in found if row is not None]
+            append(row for row in taken if row_key(row) not in there)
+            reports.done(Outcome(unit, ()))
         return left
 
     def _written(
@@ -133,7 +133,10 @@ class Experiment:
         return LoadedData(data, self.data_folder, protocol.n_bags, protocol.seed)
 
     def forget(self, data_sets: Sequence[DataSet], methods: Sequence[Method] | None) -> int:
-        """Drop the rows of these data sets and methods, so that they are measured anew; returns how many."""
+        """Drop the rows of these data sets and methods, so that they are measured anew; returns how many.
+
+        So are rows of other variants for the same work: they are the same measurement.
+        """
         keys = {data.key for data in data_sets}
         names = None if methods is None else {method.key for method in methods}
 
@@ -141,7 +144,8 @@ class Experiment:
             return row["data"] in keys and (names is None or row["method"] in names)
 
         self._take_up_compact()
-        return self.store.remove(unwanted)
+        work = {work_key(row) for row in self.store.rows() if unwanted(row)}
+        return self.store.remove(lambda row: work_key(row) in work)
 
     def _take_up_compact(self) -> None:
         """Where there are only the rows kept as ``rows.jsonl.gz``, of an earlier sitting perhaps, go on from those."""

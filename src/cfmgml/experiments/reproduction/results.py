@@ -21,7 +21,9 @@ n_train, n_test, cpu_seconds, wall_seconds, peak_mib, added_mib, versions
     Sizes; what the fit took, the most memory the worker had meanwhile and how much of that was not there before; and
     what it was done with.
 sitting, at, workers
-    The run that added the row, seconds since that began, and how many workers it had.
+    The run that measured the row, seconds since that began, and how many workers it had.
+taken_from
+    Only where the work was done on another variant of the data set, in a form that both have: which.
 """
 
 import contextlib
