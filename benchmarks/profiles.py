@@ -130,8 +130,8 @@ def main():
         f"Made by `python benchmarks/profiles.py`; {platform.machine()}, one thread, load {os.getloadavg()[0]:.1f} "
         f"at the start. Limits of this machine in this run: sgemm {rates['sgemm'] / 1e9:.0f} GFLOP/s, dgemm "
         f"{rates['dgemm'] / 1e9:.0f} GFLOP/s, memory copied at {rates['copy'] / 1e9:.1f} GB/s (read and written).",
-        "Seconds are CPU seconds without the profiler; shares are those of functions themselves, under it. Lines may be "
-        "of several runs on the same machine: limits are those of the last.",
+        "Seconds are CPU seconds without the profiler; shares are those of functions themselves, under it. Lines may "
+        "be of several runs on the same machine: limits are those of the last.",
         "",
         "| question | contender, size | s | most of it in | physical limit |",
         "|---|---|---:|---|---|",

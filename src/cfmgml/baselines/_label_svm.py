@@ -133,8 +133,9 @@ def solve_frank_wolfe(
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n_graphs, n_labels) and intercepts by the method of Frank & Wolfe, stopped as M3MIML's authors do.
 
-    All labels move together, with one step length. Every graph of a negative bag is a point here, twins or not. The last of ``max_iter`` directions is found and not taken, as in
-    their program, so that the intercept belongs to the coefficients returned.
+    All labels move together, with one step length. Every graph of a negative bag is to be a point of its own. The last
+    of ``max_iter`` directions is found and not taken, as in their program, so that the intercept belongs to the
+    coefficients returned.
     """
     duals = [np.zeros(0 if problem.constant is not None else problem.points.shape[0]) for problem in problems]
     for iteration in range(max_iter):
