@@ -106,6 +106,7 @@ class CfMGML(BagEstimator):
 
     Examples
     --------
+    >>> from cfmgml import NodeSum
     >>> from cfmgml.datasets import load_digit_bags
     >>> bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
     >>> model = CfMGML(NodeSum(), alpha=1e-4).fit(bags)

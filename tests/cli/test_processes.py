@@ -17,12 +17,14 @@ WAIT = 120
 
 
 def start(folder, command, **options):
+    """A shell that puts the tests into the background makes all its children deaf to Ctrl-C, so that is undone here."""
     return subprocess.Popen(
         [*CFMGML, *command.split()],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )
 
