@@ -238,3 +238,5 @@ def test_a_bar_joins_ranks_closer_than_the_critical_difference():
 def test_curves_without_points_are_nothing():
     assert curves({}, "x", "t") == ""
     assert curves({"flat": [(1, 0.5), (2, 0.5)]}, "x", "t").count("<circle") == 2
+    steep = curves({"steep": [(1, 0.02), (2, 1500.0)]}, "x", "t", log_y=True)
+    assert all(f">1e{k}<" in steep for k in range(-2, 5))

@@ -38,33 +38,38 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str], name: st
 # -- curves ------------------------------------------------------------------------------------
 
 
-def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool = False) -> str:
+def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool = False, log_y: bool = False) -> str:
     """Lines with dots, one a series, and a legend below; the vertical axis spans the values.
 
-    A series without points keeps its colour for charts beside this one, and is not in the legend.
+    A series without points keeps its colour for charts beside this one, and is not in the legend. Values on a
+    logarithmic axis must be above 0.
 
     >>> curves({"a": [(1e-1, .5), (1e-2, .7)], "b": [(1e-1, .4)]}, "lambda", "it rises", log_x=True).count("<circle")
     3
     """
-    points = [(math.log10(x) if log_x else x, y) for own in series.values() for x, y in own]
+
+    def scaled(own: Points) -> list[tuple[float, float]]:
+        return [(math.log10(x) if log_x else x, math.log10(y) if log_y else y) for x, y in own]
+
+    points = [point for own in series.values() for point in scaled(own)]
     if not points:
         return ""
     low_x, high_x = min(x for x, _ in points), max(x for x, _ in points)
-    ticks = _ticks(min(y for _, y in points), max(y for _, y in points))
+    ticks = (_powers if log_y else _ticks)(min(y for _, y in points), max(y for _, y in points))
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = 0.5 if high_x == low_x else (x - low_x) / (high_x - low_x)
         up = (y - ticks[0]) / (ticks[-1] - ticks[0])
         return LEFT + 8 + across * (WIDTH - LEFT - RIGHT - 16), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
 
-    parts = [_level(tick, at(low_x, tick)[1]) for tick in ticks]
+    parts = [_level(_power(tick) if log_y else f"{tick:g}", at(low_x, tick)[1]) for tick in ticks]
     below = HEIGHT - BOTTOM + 16
     xs = sorted({x for x, _ in points})
     parts += [_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in xs]
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
     shown = {name: (k, own) for k, (name, own) in enumerate(series.items()) if own}
     for k, own in shown.values():
-        placed = [at(math.log10(x) if log_x else x, y) for x, y in own]
+        placed = [at(x, y) for x, y in scaled(own)]
         parts.append(_polyline(placed, f"curve s{k % N_COLOURS}"))
         parts += [f'<circle class="point s{k % N_COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in placed]
     return _svg(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
@@ -77,8 +82,14 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
 
 
-def _level(value: float, y: float) -> str:
-    return _line(LEFT, y, WIDTH - RIGHT, y, "grid") + _text(LEFT - 7, y + 4, f"{value:g}", "end")
+def _powers(low: float, high: float) -> list[float]:
+    """Whole exponents around those given."""
+    first = math.floor(low + 1e-9)
+    return [float(k) for k in range(first, max(math.ceil(high - 1e-9), first + 1) + 1)]
+
+
+def _level(value: str, y: float) -> str:
+    return _line(LEFT, y, WIDTH - RIGHT, y, "grid") + _text(LEFT - 7, y + 4, value, "end")
 
 
 def _power(exponent: float) -> str:

@@ -102,7 +102,7 @@ def convergence_section(results: Results) -> str:
     shown = ("cfmgml", *CONVERGENCE)
     ends = {SOLVERS[key]: lambda_curve(results, data, key, "paper_objective") for key in shown}
     last = "The paper’s objective at the end, on the training bags"
-    panels += figure(last, curves(ends, "lambda", last, log_x=True))
+    panels += figure(last, curves(ends, "lambda", last, log_x=True, log_y=True))
     return (
         f"<p>{escape(results.facts[data]['mark'])}, lambda {alpha:g}, means over folds. The first panel is smoothed "
         "and never rises; the next two are the paper’s own objective. The last panel compares like with like: the "
