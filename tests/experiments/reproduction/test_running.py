@@ -14,10 +14,11 @@ from cfmgml.experiments.reproduction.catalogue import DATA_SETS, draw_bags, find
 from cfmgml.experiments.reproduction.evaluation import own_data
 from cfmgml.experiments.reproduction.forms import LoadedData
 from cfmgml.experiments.reproduction.methods import METHODS, find_methods
-from cfmgml.experiments.reproduction.planning import Protocol, methods_for, plan_units, why_not
+from cfmgml.experiments.reproduction.planning import Protocol, methods_for, not_planned, plan_units, why_not
 from cfmgml.experiments.reproduction.rendering import table_files
 from cfmgml.experiments.reproduction.reproduce import Experiment, Reports
 from cfmgml.experiments.reproduction.results import KEY, write_compact
+from cfmgml.experiments.reproduction.running import run_unit
 from cfmgml.metrics import bag_report, graph_report
 from small_experiment import FEW, PROTOCOL, digits, run
 
@@ -125,6 +126,28 @@ def test_work_that_variants_have_in_common_is_done_once(experiment, tmp_path):
 def test_the_network_runs_on_one_variant_of_a_data_set():
     keys = {data.key: [method.key for method in methods_for(data, None)] for data in find_data_sets(["msrc_v2"])}
     assert [key for key, methods in keys.items() if "gin" in methods] == ["msrc_v2-rich"]
+    assert keys["msrc_v2-hellinger"] == ["cfmgml", "paper", "misvm", "sgsl-svm", "dummy"]
+    assert not_planned(DATA_SETS["msrc_v2-hellinger"])["hlk"] == "5 methods only"
+
+
+def test_settings_beside_alpha_have_a_path_each(tmp_path):
+    """Grouped or not, a row is what its own parameters give."""
+    loaded = LoadedData(digits())
+    unit = plan_units(loaded, find_methods(["tuned"]), PROTOCOL)[0]
+    unit = replace(
+        unit,
+        settings=tuple({"context": c, "temperature": 0.1, "alpha": a} for c in (0.0, 0.6) for a in (1e-3, 1e-4)),
+        files=loaded.write("kernel", tmp_path, 1),
+    )
+    outcome = run_unit(unit)
+    assert [row["params"] for row in outcome.rows] == list(unit.settings)
+    train, test = loaded.bags[unit.fold.train], loaded.bags[unit.fold.test]
+    kernel = Precomputed(gram_matrix(NodeSum(), loaded.bags.graphs, dtype="float32"))
+    models = CfMGML(kernel, dtype="float32", context=0.6, temperature=0.1).fit_path(train, [1e-3, 1e-4])
+    expected = [bag_report(test.Y, model.decision_function(test))["average_precision"] for model in models]
+    assert [row["bag.average_precision"] for row in outcome.rows[2:]] == pytest.approx(expected, abs=1e-6)
+    assert outcome.rows[0]["paper_objective"] is not None
+    assert outcome.rows[2]["paper_objective"] is None  # the paper has no context
 
 
 def test_other_data_is_measured_anew(experiment, tmp_path):

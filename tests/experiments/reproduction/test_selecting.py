@@ -110,6 +110,11 @@ def test_empty_cells_say_why(method, level, why):
     assert cell.why == why
 
 
+def test_what_is_left_out_on_purpose_is_not_called_missing():
+    results = Results(rows_of("cfmgml", GOOD_INSIDE), [fact(not_planned={"gin": "on one variant only"})])
+    assert results.cell("msrc_v2-rich", "gin", "bag", "average_precision").why == "on one variant only"
+
+
 def test_unfinished_and_unlabelled():
     rows = [row for row in rows_of("cfmgml", GOOD_INSIDE) if row["fold"] < 3]
     results = Results(rows, [fact(has_graph_labels=False)])

@@ -9,7 +9,7 @@ from cfmgml.experiments.reproduction.comparing import STAND_IN_NOTE, cell_text, 
 from cfmgml.experiments.reproduction.measures import find_measure
 from cfmgml.experiments.reproduction.methods import METHODS
 from cfmgml.experiments.reproduction.results import Row
-from cfmgml.experiments.reproduction.selecting import Results, setting_name
+from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.tables import Table, TableCell, TableRow
 
 OWN = "cfmgml"
@@ -136,7 +136,7 @@ def _overlap_words(results: Results, data: str) -> str:
 def setting_table(results: Results, data_sets: Sequence[str]) -> Table:
     """Which settings were chosen: the one for all folds, as in the paper, and how often each in training folds."""
     rows = [
-        TableRow(METHODS[method].title, tuple(_settings(results, data, method) for data in data_sets))
+        TableRow(_searched(results, method), tuple(_settings(results, data, method) for data in data_sets))
         for method in results.methods
         if any(row["params"] for data in data_sets for row in results.rows(data, method))
     ]
@@ -144,6 +144,12 @@ def setting_table(results: Results, data_sets: Sequence[str]) -> Table:
     return Table("settings", "Settings chosen, for bags", marks, tuple(rows), (
         "As in the paper (the best over all reported folds); in brackets, how often each was chosen in training folds.",
     ), "method")  # fmt: skip
+
+
+def _searched(results: Results, method: str) -> str:
+    """A method's title; with the names of what is searched where that is more than one setting."""
+    names = sorted({name for data in results.facts for row in results.rows(data, method) for name in row["params"]})
+    return METHODS[method].title + (f" ({' / '.join(names)})" if len(names) > 1 else "")
 
 
 def _settings(results: Results, data: str, method: str) -> TableCell:
@@ -156,7 +162,7 @@ def _settings(results: Results, data: str, method: str) -> TableCell:
 
 
 def _value(row: Row) -> str:
-    return setting_name(row).partition("=")[2] or "-"
+    return " / ".join(f"{value:g}" for _, value in sorted(row["params"].items())) or "-"
 
 
 def cost_table(results: Results, data_sets: Sequence[str]) -> Table:
@@ -166,11 +172,7 @@ def cost_table(results: Results, data_sets: Sequence[str]) -> Table:
         cells = []
         for data in data_sets:
             found = [row for row in results.rows(data, method) if row["inner"] is None]
-            cells.append(
-                TableCell(_cost(found))
-                if found
-                else TableCell(results.facts[data]["why_not"].get(method, ""), muted=True)
-            )
+            cells.append(TableCell(_cost(found)) if found else TableCell(results.why_not_run(data, method), muted=True))
         rows.append(TableRow(METHODS[method].title, tuple(cells)))
     marks = tuple(results.facts[data]["mark"] for data in data_sets)
     return Table("costs", "Time and memory of a fit", marks, tuple(rows), (

@@ -62,8 +62,20 @@ def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]
     """The methods asked for; without, those of the data set."""
     if methods is not None:
         return list(methods)
-    known = [method for method in METHODS.values() if data.ranked or not method.once]
-    return [method for method in known if data.methods is None or method.key in data.methods]
+    left_out = not_planned(data)
+    return [method for key, method in METHODS.items() if key not in left_out]
+
+
+def not_planned(data: DataSet) -> dict[str, str]:
+    """The methods that a run leaves out on a data set unless they are asked for, and why.
+
+    >>> from cfmgml.experiments.reproduction.catalogue import DATA_SETS
+    >>> not_planned(DATA_SETS["voc2012-labels"])["gin"]
+    'on one variant only'
+    """
+    if data.methods is not None:
+        return {key: f"{len(data.methods)} methods only" for key in METHODS if key not in data.methods}
+    return {key: "on one variant only" for key, method in METHODS.items() if method.once and not data.ranked}
 
 
 def why_not(loaded: LoadedData, method: Method) -> str | None:
@@ -131,6 +143,7 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
             method.key: loaded.fingerprint(method.form) for method in methods if not why_not(loaded, method)
         },
         "why_not": {method.key: why for method in methods if (why := why_not(loaded, method))},
+        "not_planned": not_planned(data),
         "short_grids": sorted(
             method.key for method in methods if not protocol.quick and protocol.grid(method, data) is not method.grid
         ),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -106,20 +107,25 @@ def _rows(unit: Unit) -> Iterator[Row]:
 def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) -> Iterator[tuple[Any, Meter]]:
     """A fitted model for every setting, and what fitting it took.
 
-    A path over alpha is fitted in one go, which is much quicker than one by one; each alpha then gets an equal share
-    of the seconds.
+    Settings that differ in alpha only are a path, fitted in one go, which is much quicker than one by one; each alpha
+    then gets an equal share of the seconds.
     """
-    if all(params.keys() == {"alpha"} for params in unit.settings):
-        model = method.make(kernel, unit.plan.seed, **unit.fixed)
-        assert isinstance(model, CfMGML)
-        with metered() as meter:
-            models = model.fit_path(train, [params["alpha"] for params in unit.settings])
-        yield from ((model, meter.shared(len(models))) for model in models)
-        return
-    for params in unit.settings:
-        with metered() as meter:
-            model = method.make(kernel, unit.plan.seed, **unit.fixed, **params).fit(train)
-        yield model, meter
+    for others, settings in groupby(unit.settings, key=_without_alpha):
+        path = [params["alpha"] for params in settings if "alpha" in params]
+        model = method.make(kernel, unit.plan.seed, **unit.fixed, **others)
+        if path:
+            assert isinstance(model, CfMGML)
+            with metered() as meter:
+                models = model.fit_path(train, path)
+            yield from ((model, meter.shared(len(models))) for model in models)
+        else:
+            with metered() as meter:
+                model.fit(train)
+            yield model, meter
+
+
+def _without_alpha(params: Params) -> Params:
+    return {name: value for name, value in params.items() if name != "alpha"}
 
 
 def _costs(meter: Meter) -> Row:

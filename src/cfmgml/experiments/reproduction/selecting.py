@@ -83,11 +83,16 @@ class Results:
         chosen = self.chosen(data, method, level, selection, scheme)
         n_folds = self.facts[data]["protocol"]["n_folds"]
         if len(chosen) < n_folds:
-            return Cell(None, f"{len(chosen)} of {n_folds} folds" if chosen else "not run")
+            return Cell(None, f"{len(chosen)} of {n_folds} folds" if chosen else self.why_not_run(data, method))
         values = [row.get(f"{level}.{key}") for row in chosen]
         if any(value is None for value in values):
             return Cell(None, "not defined")
         return Cell(np.array(values))
+
+    def why_not_run(self, data: str, method: str) -> str:
+        """Why there are no rows: it cannot be, is not planned, or was not done yet."""
+        fact = self.facts[data]
+        return str(fact["why_not"].get(method) or fact.get("not_planned", {}).get(method, "not run"))
 
     def _why_not(self, data: str, method: str, level: str) -> str | None:
         if level not in METHODS[method].levels:
