@@ -133,17 +133,17 @@ def test_the_network_runs_on_one_variant_of_a_data_set():
 def test_settings_beside_alpha_have_a_path_each(tmp_path):
     """Grouped or not, a row is what its own parameters give."""
     loaded = LoadedData(digits())
-    unit = plan_units(loaded, find_methods(["tuned"]), PROTOCOL)[0]
+    unit = plan_units(loaded, find_methods(["context"]), PROTOCOL)[0]
     unit = replace(
         unit,
-        settings=tuple({"context": c, "temperature": 0.1, "alpha": a} for c in (0.0, 0.6) for a in (1e-3, 1e-4)),
+        settings=tuple({"context": c, "alpha": a} for c in (0.0, 0.6) for a in (1e-3, 1e-4)),
         files=loaded.write("kernel", tmp_path, 1),
     )
     outcome = run_unit(unit)
     assert [row["params"] for row in outcome.rows] == list(unit.settings)
     train, test = loaded.bags[unit.fold.train], loaded.bags[unit.fold.test]
     kernel = Precomputed(gram_matrix(NodeSum(), loaded.bags.graphs, dtype="float32"))
-    models = CfMGML(kernel, dtype="float32", context=0.6, temperature=0.1).fit_path(train, [1e-3, 1e-4])
+    models = CfMGML(kernel, dtype="float32", context=0.6).fit_path(train, [1e-3, 1e-4])
     expected = [bag_report(test.Y, model.decision_function(test))["average_precision"] for model in models]
     assert [row["bag.average_precision"] for row in outcome.rows[2:]] == pytest.approx(expected, abs=1e-6)
     assert outcome.rows[0]["paper_objective"] is not None

@@ -275,7 +275,7 @@ _FINDERS: tuple[Callable[[Results], Finding | None], ...] = (
     _instances,
     _strong("m3miml"),
     _strong("misvm"),
-    _strong("misvm", "tuned"),
+    _strong("misvm", "context"),
     _nodes,
     _ceiling,
     _shared,
