@@ -106,7 +106,8 @@ _QUICK_ALPHAS = {"alpha": (1e-3, 1e-4, 1e-5)}
 _QUICK_C = {"C": (1.0, 10.0, 100.0)}
 _SHORT_C = {"C": (1.0, 10.0, 100.0)}
 _ONE_C = {"C": (10.0,)}
-_SHORT_ALPHAS = {"alpha": ALPHAS[1:6]}
+_SHORT_ALPHAS, _SMALL_ALPHAS = {"alpha": ALPHAS[2:6]}, {"alpha": ALPHAS[3:7]}  # HLK was best at smaller ones
+_ONE_ALPHA = {"alpha": (1e-4,)}
 _CONTEXT = {"context": (0.0, 0.3, 0.6), "alpha": (1e-3, 1e-4, 1e-5)}  # alpha last: a path for each context
 _SHORT_CONTEXT = {"context": (0.0, 0.6), "alpha": (1e-3, 1e-4, 1e-5)}
 
@@ -119,16 +120,16 @@ METHODS: dict[str, Method] = {
                _cfmgml, "features", _CONTEXT, short=_SHORT_CONTEXT, cost=1.5,
                quick={"context": (0.3,), **_QUICK_ALPHAS}),
         Method("terms", "CfMGML, paper’s terms", "the paper's equation as it stands, minimised by cccp",
-               _terms, "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, short=_SHORT_ALPHAS, cost=1.2),
+               _terms, "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, short=_ONE_ALPHA, cost=1.2),
         Method("paper", "cfMGML, Algorithm 1", "the paper's Algorithm 1 with its errors corrected", _paper,
                "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, short=_SHORT_ALPHAS, cost=4),
         Method("printed", "cfMGML, as printed", "Algorithm 1 exactly as printed", _printed,
-               "features", {"alpha": (1e-2, 1e-4, 1e-6)}, "cfMGML", quick={"alpha": (1e-4,)}, cost=7,
-               short={"alpha": (1e-4,)}),
+               "features", {"alpha": (1e-2, 1e-4, 1e-6)}, "cfMGML", quick=_ONE_ALPHA, short=_ONE_ALPHA,
+               cost=7),
         Method("single", "CfMGML(G)", "CfMGML on bags joined to one graph", _cfmgml,
                "single", {"alpha": ALPHAS}, "cfMGML(G)", levels=("bag",), quick=_QUICK_ALPHAS, cost=0.3),
         Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", _hlk,
-               "features", {"alpha": ALPHAS}, "HLK", quick=_QUICK_ALPHAS, short=_SHORT_ALPHAS, cost=2),
+               "features", {"alpha": ALPHAS}, "HLK", quick=_QUICK_ALPHAS, short=_SMALL_ALPHAS, cost=2),
         Method("m3miml-vectors", "M3MIML, vectors", "on the mean node of each graph, as in the paper", _m3miml,
                "vectors", {"C": tuple(10.0**k for k in range(-2, 7))}, "M3MIML", quick=_QUICK_C, short=_SHORT_C,
                shortest=_ONE_C, cost=0.3),
