@@ -187,6 +187,7 @@ def test_the_grids_are_the_papers():
     assert full.grid(METHODS["m3miml"], msrc)["C"] == tuple(10.0**k for k in range(-2, 7))
     assert full.grid(METHODS["sgsl-svm"], msrc)["C"] == tuple(10.0**k for k in range(1, 8))
     assert len(full.grid(METHODS["m3miml"], voc)["C"]) == 3  # said so on the page
+    assert (full.n_inner_run(msrc), full.n_inner_run(voc), Protocol.for_quick().n_inner_run(voc)) == (3, 1, 2)
     model = METHODS["paper"].make(None, 0, alpha=1e-3)
     assert (model.solver, model.n_rounds, model.max_iter) == ("paper", None, None)  # R 10 and T 100 are its defaults
 

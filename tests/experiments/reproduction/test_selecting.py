@@ -68,6 +68,15 @@ def test_nested_looks_inside_the_training_folds_only():
     assert [setting_name(row) for row in results.chosen("msrc_v2-rich", "cfmgml", "bag")][2] == "alpha=1e-05"
 
 
+def test_fewer_inner_folds_where_there_are_many_graphs():
+    """By its first inner folds 1e-5 is best, by all of them 1e-4."""
+    values = {1e-4: [(0.7, 0.4, 0.9)] * 4, 1e-5: [(0.8, 0.5, 0.5)] * 4}
+    results = Results(rows_of("cfmgml", values), [fact(n_inner_run=1)])
+    assert results.cell("msrc_v2-rich", "cfmgml", "bag", "average_precision").mean == pytest.approx(0.8)
+    results = Results(rows_of("cfmgml", values), [fact()])
+    assert results.cell("msrc_v2-rich", "cfmgml", "bag", "average_precision").mean == pytest.approx(0.7)
+
+
 def test_who_may_look_at_graph_labels():
     """By graph accuracy 1e-4 is best; only the paper's selection and the supervised method may go by it."""
     accuracy = {1e-4: 0.9, 1e-5: 0.3}

@@ -66,9 +66,11 @@ def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
 
 
 def _folds(results: Results, data: str, scheme: str) -> str:
-    protocol = results.facts[data]["protocol"]
+    fact = results.facts[data]
+    n_folds, n_inner = fact["protocol"]["n_folds"], fact["n_inner_run"]
     apart = " that share no graph" if scheme == "disjoint" else ""
-    return f"{protocol['n_folds']} folds{apart}, parameters chosen in {protocol['n_inner']} folds inside each"
+    inside = f"{n_inner} folds" if n_inner > 1 else f"1 of {fact['protocol']['n_inner']} folds"
+    return f"{n_folds} folds{apart}, parameters chosen in {inside} inside each"
 
 
 def wanted_methods(names: Sequence[str] | None, bags: BagDataset) -> list[str]:

@@ -99,7 +99,8 @@ def _heading(results: Results, about: About) -> str:
         f"<header><h1>{escape(about.title)}</h1><p class=lead>{protocol['n_folds']}-fold cross-validation over bags, "
         "the same folds for all methods. For each method stand the paper’s figure, where it has one; ours with the "
         "parameter chosen as the paper does (the best over the very folds that are reported); and ours with the "
-        f"parameter chosen honestly (in {protocol['n_inner']} folds inside each training fold).</p>"
+        f"parameter chosen honestly (in {protocol['n_inner']} folds inside each training fold{_fewer_inside(results)})"
+        ".</p>"
     )
     if about.quick:
         sizes = sorted({fact["subset"] or fact["n_bags"] for fact in results.facts.values()})
@@ -113,6 +114,12 @@ def _heading(results: Results, about: About) -> str:
         items = "".join(f"<li>{escape(words)}</li>" for words in about.failures)
         text += f"<div class=warn><b>What failed</b> (run the command again to retry):<ul>{items}</ul></div>"
     return text + "</header>"
+
+
+def _fewer_inside(results: Results) -> str:
+    """On which data sets not all inner folds are used."""
+    marks = [f["mark"] for f in results.facts.values() if f.get("n_inner_run", 0) not in (0, f["protocol"]["n_inner"])]
+    return f"; on {escape(', '.join(marks))}, which have many graphs, in the first of these" if marks else ""
 
 
 def _findings(found: Sequence[Finding]) -> str:

@@ -18,6 +18,7 @@ from cfmgml.experiments.reproduction.methods import METHODS, Method, missing_lib
 from cfmgml.experiments.reproduction.running import Unit
 
 MANY_GRAPHS, MOST_GRAPHS = 3000, 10_000  # from here on methods search their shorter and shortest grids
+N_INNER_MANY = 1  # of the inner folds, those that settings are chosen on where there are many graphs
 Facts = dict[str, Any]
 
 
@@ -42,6 +43,10 @@ class Protocol:
 
     def fold_plan(self, scheme: str) -> FoldPlan:
         return FoldPlan(scheme, self.n_folds, self.n_inner, self.seed)
+
+    def n_inner_run(self, data: DataSet) -> int:
+        """On how many of the inner folds settings are chosen."""
+        return N_INNER_MANY if data.n_graphs > MANY_GRAPHS and not self.quick else self.n_inner
 
     def grid(self, method: Method, data: DataSet) -> Mapping[str, Sequence[Any]]:
         """What is searched for a method on a data set."""
@@ -95,6 +100,8 @@ def plan_units(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol
     for scheme in schemes(loaded.data):
         plan = protocol.fold_plan(scheme)
         for fold in make_folds(loaded.bags, plan):
+            if fold.inner is not None and fold.inner >= protocol.n_inner_run(loaded.data):
+                continue
             units += [
                 _unit(loaded, method, protocol, plan, fold, int(sizes[fold.train].sum()))
                 for method in runnable
@@ -138,6 +145,7 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
         "has_graph_labels": bags.graph_Y is not None,
         "kernel": repr(data.kernel),
         "protocol": {"n_folds": protocol.n_folds, "n_inner": protocol.n_inner, "seed": protocol.seed},
+        "n_inner_run": protocol.n_inner_run(data),
         "overlap": _overlap(loaded, protocol) if data.shared else None,
         "fingerprints": {
             method.key: loaded.fingerprint(method.form) for method in methods if not why_not(loaded, method)

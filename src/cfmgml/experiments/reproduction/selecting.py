@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -111,8 +110,11 @@ class Results:
     def _choose(self, data: str, method: str, level: str, selection: str, scheme: str) -> list[Row]:
         rows = self.rows(data, method, scheme)
         outer = [row for row in rows if row["inner"] is None]
-        choose = _choose_as_paper if selection == "paper" else _choose_inside
-        found = choose(rows, _criterion(method, level, selection), self.facts[data]["protocol"])
+        criterion, fact = _criterion(method, level, selection), self.facts[data]
+        if selection == "paper":
+            found = _choose_as_paper(rows, criterion, fact["protocol"]["n_folds"])
+        else:
+            found = _choose_inside(rows, criterion, fact.get("n_inner_run", fact["protocol"]["n_inner"]))
         return sorted(
             (row for row in outer if found.get(row["fold"]) == setting_name(row)), key=lambda row: row["fold"]
         )
@@ -124,7 +126,7 @@ def common_alpha(results: Results, data: str, methods: Sequence[str], judge: str
     tried = [{row["params"].get("alpha") for row in rows} for rows in reported]
     shared = set.intersection(*tried) - {None} if tried else set()
     judged = [row for row in results.rows(data, judge) if row["params"].get("alpha") in shared]
-    best = _choose_as_paper(judged, f"bag.{CRITERIA['bag']}", results.facts[data]["protocol"])
+    best = _choose_as_paper(judged, f"bag.{CRITERIA['bag']}", results.facts[data]["protocol"]["n_folds"])
     row = next((row for row in judged if setting_name(row) in best.values()), None)
     return None if row is None else float(row["params"]["alpha"])
 
@@ -139,21 +141,21 @@ def _criterion(method: str, level: str, selection: str) -> str:
     return f"{level}.{CRITERIA[level]}" if own else f"bag.{CRITERIA['bag']}"
 
 
-def _choose_as_paper(rows: list[Row], criterion: str, protocol: dict[str, Any]) -> dict[int, str]:
+def _choose_as_paper(rows: list[Row], criterion: str, n_folds: int) -> dict[int, str]:
     """The setting with the best mean over the reported folds; only settings that all folds have."""
     outer = [row for row in rows if row["inner"] is None]
-    best = _best_setting(outer, criterion, protocol["n_folds"])
+    best = _best_setting(outer, criterion, n_folds)
     return {} if best is None else {row["fold"]: best for row in outer}
 
 
-def _choose_inside(rows: list[Row], criterion: str, protocol: dict[str, Any]) -> dict[int, str]:
-    """For every fold, the setting with the best mean over its inner folds."""
+def _choose_inside(rows: list[Row], criterion: str, n_inner: int) -> dict[int, str]:
+    """For every fold, the setting with the best mean over its first ``n_inner`` inner folds."""
     found = {}
     for fold in sorted({row["fold"] for row in rows}):
         own = [row for row in rows if row["fold"] == fold]
-        inner = [row for row in own if row["inner"] is not None]
+        inner = [row for row in own if row["inner"] is not None and row["inner"] < n_inner]
         settings = {setting_name(row) for row in own}
-        best = settings.pop() if len(settings) == 1 else _best_setting(inner, criterion, protocol["n_inner"])
+        best = settings.pop() if len(settings) == 1 else _best_setting(inner, criterion, n_inner)
         if best is not None:
             found[fold] = best
     return found
