@@ -17,7 +17,7 @@ from cfmgml.experiments.reproduction.forms import LoadedData
 from cfmgml.experiments.reproduction.methods import METHODS, Method, missing_library
 from cfmgml.experiments.reproduction.running import Unit
 
-MANY_GRAPHS, MOST_GRAPHS = 3000, 10_000  # from here on methods search their shorter and shortest grids
+MANY_GRAPHS, MOST_GRAPHS = 2000, 10_000  # from here on methods search their shorter and shortest grids
 N_INNER_MANY = 1  # of the inner folds, those that settings are chosen on where there are many graphs
 Facts = dict[str, Any]
 
