@@ -25,7 +25,7 @@ from cfmgml.experiments.reproduction.page_charts import (
     sensitivity_section,
 )
 from cfmgml.experiments.reproduction.page_style import STYLE
-from cfmgml.experiments.reproduction.planning import Facts
+from cfmgml.experiments.reproduction.planning import MANY_GRAPHS, Facts
 from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.tables import html
 
@@ -194,7 +194,8 @@ def _glossary(results: Results) -> str:
     if short:
         names = ", ".join(METHODS[key].title for key in short if key in METHODS)
         note = (
-            f"<p class=muted>On data sets of more than 3,000 graphs these search fewer parameters: {escape(names)}.</p>"
+            f"<p class=muted>On data sets of more than {MANY_GRAPHS:,} graphs these search fewer parameters: "
+            f"{escape(names)}.</p>"
         )
     return f"<h3>Data</h3><dl class=things>{data}</dl><h3>Methods</h3><dl class=things>{methods}</dl>{note}"
 
