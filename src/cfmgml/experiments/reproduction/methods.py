@@ -116,7 +116,7 @@ METHODS: dict[str, Method] = {
     for method in (
         Method("cfmgml", "CfMGML", "the paper's objective, minimised by cccp: this package's default", _cfmgml,
                "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
-        Method("context", "CfMGML with context", "with the bag's mean in each graph's score; its share is searched, too",
+        Method("context", "CfMGML with context", "with the bag's mean in a graph's score; its share is searched, too",
                _cfmgml, "features", _CONTEXT, short=_SHORT_CONTEXT, cost=1.5,
                quick={"context": (0.3,), **_QUICK_ALPHAS}),
         Method("terms", "CfMGML, paper’s terms", "the paper's equation as it stands, minimised by cccp",
