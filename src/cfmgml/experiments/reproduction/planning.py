@@ -72,15 +72,18 @@ def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]
 
 
 def not_planned(data: DataSet) -> dict[str, str]:
-    """The methods that a run leaves out on a data set unless they are asked for, and why.
+    """The methods that a run leaves out on a data set, and that they can be asked for.
 
     >>> from cfmgml.experiments.reproduction.catalogue import DATA_SETS
     >>> not_planned(DATA_SETS["voc2012-labels"])["gin"]
-    'on one variant only'
+    'if asked for'
     """
-    if data.methods is not None:
-        return {key: f"{len(data.methods)} methods only" for key in METHODS if key not in data.methods}
-    return {key: "on one variant only" for key, method in METHODS.items() if method.once and not data.ranked}
+    return {
+        key: "if asked for"
+        for key, method in METHODS.items()
+        if (data.methods is not None and key not in data.methods)
+        or (method.where is not None and data.key not in method.where)
+    }
 
 
 def why_not(loaded: LoadedData, method: Method) -> str | None:
