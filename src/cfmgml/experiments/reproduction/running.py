@@ -6,6 +6,7 @@ only, so any joblib backend can take them (``joblib.parallel_config``), and each
 
 import contextlib
 import platform
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,10 +71,13 @@ def run_units(
     """Run units in any order; ``on_outcome`` gets each as it ends. Returns what failed, in words."""
     failures = []
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    for outcome in parallel(delayed(run_unit)(unit) for unit in units):
-        on_outcome(outcome)
-        if outcome.failure:
-            failures.append(outcome.failure)
+    with warnings.catch_warnings():
+        # joblib replaces a worker that has grown, as ours do: they keep the matrices they opened last.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+        for outcome in parallel(delayed(run_unit)(unit) for unit in units):
+            on_outcome(outcome)
+            if outcome.failure:
+                failures.append(outcome.failure)
     return failures
 
 
