@@ -149,7 +149,7 @@ METHODS: dict[str, Method] = {
                quick_settings={"n_epochs": 8, "n_hidden": 16}, cost=15, where=("msrc_v2-rich",)),
         Method("sgsl-svm", "SGSL SVM", "told the label of every training graph: the ceiling", _sgsl_svm,
                "kernel", {"C": tuple(10.0**k for k in range(1, 8))}, "SGSL_SVM", sees_graph_labels=True,
-               quick=_QUICK_C, short=_SHORT_C, cost=0.2),
+               quick=_QUICK_C, short=_SHORT_C, shortest=_ONE_C, cost=0.2),
         Method("dummy", "Dummy", "the most frequent label", _dummy, "vectors", {}, "Dummy", cost=0.01),
     )
 }  # fmt: skip
