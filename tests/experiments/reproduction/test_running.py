@@ -127,7 +127,7 @@ def test_the_network_runs_on_one_data_set():
     keys = {data.key: [method.key for method in methods_for(data, None)] for data in find_data_sets(None)}
     assert [key for key, methods in keys.items() if "gin" in methods] == ["msrc_v2-rich"]
     assert keys["msrc_v2-hellinger"] == ["cfmgml", "paper", "misvm", "sgsl-svm", "dummy"]
-    assert not_planned(DATA_SETS["msrc_v2-hellinger"])["hlk"] == "if asked for"
+    assert "hlk" in not_planned(DATA_SETS["msrc_v2-hellinger"])
 
 
 def test_settings_beside_alpha_have_a_path_each(tmp_path):

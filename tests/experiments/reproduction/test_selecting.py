@@ -120,7 +120,7 @@ def test_empty_cells_say_why(method, level, why):
 
 
 def test_what_is_left_out_on_purpose_is_not_called_missing():
-    results = Results(rows_of("cfmgml", GOOD_INSIDE), [fact(not_planned={"gin": "if asked for"})])
+    results = Results(rows_of("cfmgml", GOOD_INSIDE), [fact(not_planned=["gin"])])
     assert results.cell("msrc_v2-rich", "gin", "bag", "average_precision").why == "if asked for"
 
 

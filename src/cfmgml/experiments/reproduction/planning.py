@@ -71,19 +71,19 @@ def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]
     return [method for key, method in METHODS.items() if key not in left_out]
 
 
-def not_planned(data: DataSet) -> dict[str, str]:
-    """The methods that a run leaves out on a data set, and that they can be asked for.
+def not_planned(data: DataSet) -> list[str]:
+    """The methods that a run leaves out on a data set unless they are asked for.
 
     >>> from cfmgml.experiments.reproduction.catalogue import DATA_SETS
-    >>> not_planned(DATA_SETS["voc2012-labels"])["gin"]
-    'if asked for'
+    >>> not_planned(DATA_SETS["voc2012-labels"])
+    ['context', 'gin']
     """
-    return {
-        key: "if asked for"
+    return [
+        key
         for key, method in METHODS.items()
         if (data.methods is not None and key not in data.methods)
         or (method.where is not None and data.key not in method.where)
-    }
+    ]
 
 
 def why_not(loaded: LoadedData, method: Method) -> str | None:

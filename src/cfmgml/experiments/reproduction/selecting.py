@@ -91,7 +91,7 @@ class Results:
     def why_not_run(self, data: str, method: str) -> str:
         """Why there are no rows: it cannot be, is not planned, or was not done yet."""
         fact = self.facts[data]
-        return str(fact["why_not"].get(method) or fact.get("not_planned", {}).get(method, "not run"))
+        return fact["why_not"].get(method) or ("if asked for" if method in fact.get("not_planned", ()) else "not run")
 
     def _why_not(self, data: str, method: str, level: str) -> str | None:
         if level not in METHODS[method].levels:
