@@ -58,11 +58,11 @@ CANDIDATES = {
 }
 
 
-def split_digits(fold, seed):
-    """Bags of four fifths of the training digits, bags of the others, and a kernel over both."""
-    parts = np.array_split(digit_numbers()[:N_TRAIN], N_FOLDS)
+def split_digits(fold, seed, n_folds=N_FOLDS, n_bags=600):
+    """Bags of all training digits but a fold's, 200 bags of that fold's, and a kernel over both."""
+    parts = np.array_split(digit_numbers()[:N_TRAIN], n_folds)
     others = np.concatenate([part for k, part in enumerate(parts) if k != fold])
-    train, test, _, K = share_gram(draw_bags(others, 600, seed, "fit"), draw_bags(parts[fold], 200, seed, "check"))
+    train, test, _, K = share_gram(draw_bags(others, n_bags, seed, "fit"), draw_bags(parts[fold], 200, seed, "check"))
     return train, test, Precomputed(K)
 
 
