@@ -126,6 +126,7 @@ def test_work_that_variants_have_in_common_is_done_once(experiment, tmp_path):
 def test_the_network_runs_on_one_data_set():
     keys = {data.key: [method.key for method in methods_for(data, None)] for data in find_data_sets(None)}
     assert [key for key, methods in keys.items() if "gin" in methods] == ["msrc_v2-rich"]
+    assert [key for key, methods in keys.items() if "context" not in methods] == ["msrc_v2-hellinger"]
     assert keys["msrc_v2-hellinger"] == ["cfmgml", "paper", "misvm", "sgsl-svm", "dummy"]
     assert "hlk" in not_planned(DATA_SETS["msrc_v2-hellinger"])
 

@@ -118,7 +118,6 @@ METHODS: dict[str, Method] = {
                "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS),
         Method("context", "CfMGML with context", "with the bag's mean in a graph's score; its share is searched, too",
                _cfmgml, "features", _CONTEXT, short=_SHORT_CONTEXT, cost=1.5,
-               where=("msrc_v2-rich", "msrc_v2-paper", "msrc_v2-labels"),
                quick={"context": (0.3,), **_QUICK_ALPHAS}),
         Method("terms", "CfMGML, paper’s terms", "the paper's equation as it stands, minimised by cccp",
                _terms, "features", {"alpha": ALPHAS}, "cfMGML", quick=_QUICK_ALPHAS, short=_ONE_ALPHA, cost=1.2),

@@ -76,7 +76,7 @@ def not_planned(data: DataSet) -> list[str]:
 
     >>> from cfmgml.experiments.reproduction.catalogue import DATA_SETS
     >>> not_planned(DATA_SETS["voc2012-labels"])
-    ['context', 'gin']
+    ['gin']
     """
     return [
         key
