@@ -4,9 +4,10 @@
 
 Five folds of the 1,200 training digits: 600 bags of 960 digits to fit, 200 bags of the other 240 to check, each with
 bags drawn by four seeds, so that all is as large as in the table of test digits; those are never looked at. (Folds of
-bags would share digits: bags draw them with replacement.) Every method's alphas stand as close on its grid; the one
-with the best average precision of bags is chosen, for the SVM, which may see graph labels, the C with the best
-accuracy of graphs. Differences to the best HLK are paired by split, with their standard error over the 20 splits.
+bags would share digits: bags draw them with replacement.) The alphas of CfMGML, HLK and Algorithm 1 stand equally close
+around their best; the one with the best average precision of bags is chosen, for the SVM, which may see graph labels,
+the C with the best accuracy of graphs. Differences to the best HLK are paired by split, with their standard error over
+the 20 splits.
 """
 
 import argparse
