@@ -8,10 +8,10 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test test-gpu check format bench clean
 
 help:  ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else f"cfmgml needs Python 3.11 to 3.13, and {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ...")'
@@ -33,6 +33,17 @@ demo: $(VENV)/.core  ## Train on bags of handwritten digits, print the table, wr
 # One thread of linear algebra a worker: two workers with two threads each spend their time waiting for one another.
 test: $(VENV)/.dev  ## Run all tests with coverage
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+
+# On a machine with a card, from a plain source tree: nothing is installed. CI has no card, so this is run by hand and
+# docs/performance.md says on which commit it last passed.
+GPU_PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
+SANITIZER ?= $(shell command -v compute-sanitizer)
+test-gpu:  ## Run on a card all that must pass there before a change to gpu/ lands
+	$(GPU_PYTHON) -c 'import torch; torch.cuda.get_device_name()'
+	PYTHONPATH=src $(GPU_PYTHON) -m pytest tests/gpu -q -p no:cacheprovider
+	@test -n "$(SANITIZER)" || { echo "compute-sanitizer was not found: it comes with CUDA; set SANITIZER"; exit 1; }
+	PYTHONPATH=src PYTORCH_NO_CUDA_MEMORY_CACHING=1 $(SANITIZER) --tool memcheck --error-exitcode 9 \
+		$(GPU_PYTHON) tests/gpu/random_shapes.py --cases 40 --most-pairs 1e8 --seed 1
 
 check: $(VENV)/.dev  ## Lint, check the format and the types
 	$(BIN)/ruff check .

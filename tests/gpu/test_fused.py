@@ -1,4 +1,4 @@
-"""The Triton kernel, run by Triton's interpreter where there is no card: the same numbers as torch."""
+"""The Triton kernel: the numbers of torch in float64, on a card, or by Triton's interpreter where there is none."""
 
 import importlib.util
 import os
@@ -6,52 +6,69 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from cfmgml.gpu.node_blocks import GraphNodes
-from cfmgml.gpu.node_pairs import pair_gram
-
-NO_TRITON = "Triton is not installed: it comes with torch for a card"
-
-
-def make_nodes(sizes, widths, seed=0):
-    rng = np.random.default_rng(seed)
-    sizes, widths = np.array(sizes), np.array(widths)
-    values = np.ones(sizes.sum()) if (widths == 1).all() else rng.random(int((sizes * widths).sum())) * 5
-    attributes = 0.3 * rng.normal(size=(sizes.sum(), 10))
-    return GraphNodes(attributes, np.concatenate([[0], np.cumsum(sizes)]), widths, values)
+FOLDER = Path(__file__).parent
+SMALL = ["--cases", "16", "--most-graphs", "12", "--most-nodes", "150", "--most-attributes", "150"]
+NO_TRITON = "Triton is not installed: pip install triton"
 
 
-CASES = {
-    "plain": ([3, 5, 40, 7, 2], [1] * 5, [4, 9, 1], [1] * 3),
-    "weighted": ([3, 5, 40, 7, 2], [4, 1, 20, 33, 6], [4, 9, 1], [2, 9, 1]),
-    "long": ([300, 5, 128, 130], [20, 4, 6, 9], [150, 3], [40, 2]),
-}
-
-
-def check(name, precision, device):
-    sizes, widths, others, other_widths = CASES[name]
-    left, right = make_nodes(sizes, widths), make_nodes(others, other_widths, seed=1)
-    centre = np.full(10, 0.1)
-    for other in (None, right):
-        exact = pair_gram(left, other, centre, 0.7, "float64", device, fused=False)
-        found = pair_gram(left, other, centre, 0.7, precision, device, fused=True)
-        error = (found.double() / exact - 1).abs().max()
-        assert error < {"float32": 1e-5, "tf32": 2e-3}[precision], (name, precision, float(error))
-
-
-@pytest.mark.parametrize("precision", ["float32", "tf32"])
-@pytest.mark.parametrize("name", CASES)
-def test_fused_is_torch(torch, name, precision):
+@pytest.fixture(scope="module")
+def environment(torch):
+    """Triton reads the variable when it is imported, so its interpreter takes a process of its own."""
     if importlib.util.find_spec("triton") is None:
+        if os.environ.get("CI"):
+            pytest.fail(NO_TRITON)
         pytest.skip(NO_TRITON)
-    if torch.cuda.is_available():
-        check(name, precision, torch.device("cuda"))
-        return
-    # Triton reads the variable when it is imported, so it takes a process of its own.
-    code = f"import torch, test_fused; test_fused.check({name!r}, {precision!r}, torch.device('cpu'))"
-    here = Path(__file__).parent
-    paths = os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": paths}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    paths = os.pathsep.join([str(FOLDER.parents[1] / "src"), os.environ.get("PYTHONPATH", "")])
+    interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
+    return {**os.environ, **interpreted, "PYTHONPATH": paths}
+
+
+def run(environment, *words):
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_small_random_shapes(environment):
+    """Any number of attributes, nodes, graphs and widths, in both precisions, every array inside a guarded buffer."""
+    assert "16 cases" in run(environment, str(FOLDER / "random_shapes.py"), *SMALL, "--most-pairs", "1e5")
+
+
+def test_users_sizes(torch, environment):
+    """Shapes as large as users have: on a card only."""
+    if not torch.cuda.is_available():
+        pytest.skip("there is no card here")
+    assert "200 cases" in run(environment, str(FOLDER / "random_shapes.py"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "widths"),
+    [([3, 5, 40, 7, 2], [1] * 5), ([3, 5, 40, 7, 2], [4, 1, 20, 33, 6]), ([300, 5, 128, 130], [20, 4, 6, 9])],
+    ids=["plain", "weighted", "long"],
+)
+def test_few_attributes(environment, sizes, widths):
+    """The shapes that crashed, or were wrong in silence."""
+    code = f"""
+import numpy as np, torch
+from random_shapes import Case, check, guard_arguments, make_nodes
+from cfmgml.gpu import fused
+from cfmgml.gpu.node_blocks import GraphNodes
+
+def nodes(sizes, widths, seed):
+    rng, n = np.random.default_rng(seed), int((np.array(sizes) * widths).sum())
+    values = np.ones(n) if max(widths) == 1 else rng.random(n) * 5
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    return GraphNodes(0.3 * rng.normal(size=(ptr[-1], 10)), ptr, np.array(widths), values)
+
+guard_arguments()
+device = torch.device("cpu" if fused.INTERPRETED else "cuda")
+left = nodes({sizes}, {widths}, 0)
+right = nodes([4, 9, 1], [1, 1, 1] if max({widths}) == 1 else [2, 9, 1], 1)
+for other in (None, right):
+    for precision in ("float32", "tf32"):
+        check(Case(left, other, 0.7), precision, device)
+"""
+    paths = os.pathsep.join([str(FOLDER), environment["PYTHONPATH"]])
+    run({**environment, "PYTHONPATH": paths}, "-c", code)

@@ -117,3 +117,17 @@ def test_a_file_knows_no_card(device, digits, tmp_path):
     again = CfMGML.load(tmp_path / "model.cfmgml")
     assert (again.device, again.dtype) == ("cpu", "float32")
     np.testing.assert_allclose(again.decision_function(bags), model.decision_function(bags), atol=0.05)
+
+
+def test_negative_eigenvalues_are_left_out_as_on_the_cpu(device, digits):
+    """A similarity that is no kernel: training and new graphs score as with the part of it that is one."""
+    bags, K = digits
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=K.shape) * 0.05
+    K = K + noise + noise.T
+    assert np.linalg.eigvalsh(K)[0] < -0.1
+    kernel = Precomputed(K)
+    cpu = CfMGML(kernel, alpha=1e-2, tol=1e-6).fit(bags[:30])
+    card = CfMGML(kernel, alpha=1e-2, tol=1e-6, device=device).fit(bags[:30])
+    np.testing.assert_allclose(card.objective_[-1], cpu.objective_[-1], rtol=1e-6)
+    np.testing.assert_allclose(card.decision_function_graphs(bags), cpu.decision_function_graphs(bags), atol=1e-3)

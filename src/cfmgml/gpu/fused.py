@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-import triton  # type: ignore[import-not-found,unused-ignore]
-import triton.language as tl  # type: ignore[import-not-found,unused-ignore]
+import triton
+import triton.language as tl
 
 from cfmgml.gpu.layout import BLOCK, STEP
 from cfmgml.gpu.node_blocks import HALF_SCALE, NodeBlocks, as_tensor
@@ -19,7 +19,10 @@ from cfmgml.gpu.node_blocks import HALF_SCALE, NodeBlocks, as_tensor
 LOG2_E = 1.4426950408889634
 STRIP = 32  # blocks of rows that share a launch: what neighbours read stays in the second-level cache
 BLOCK_K = 64
-WARPS_AND_STAGES = {False: (4, 3), True: (8, 4)}  # the fastest on an H200, without and with the next bits
+# Without and with the next bits. With 4 warps a thread needs more registers than it can have, some are kept in memory,
+# and the assembler of Triton 3.6 (ptxas 12.8; 13.0 does not) then loses the address of a matrix in shared memory: with
+# one step over K the third product reads elsewhere, which ends in an illegal access or, in silence, in wrong sums.
+WARPS_AND_STAGES = {False: (8, 3), True: (8, 4)}
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # on a CPU, to test: it cannot multiply bfloat16
 # A product of weights as a sum of products of their parts, leading bits first: which part on each side.
 TERMS = (0, 0, 1), (0, 1, 0)
@@ -82,12 +85,13 @@ def _tile(  # type: ignore[no-untyped-def]
     lower = out + to[None, :] * n_out + at[:, None]
     if WHOLE:
         tl.store(upper, sums, mask=there)
-        if SYMMETRIC:
-            tl.store(lower, sums, mask=there & (column_block != row_block))
     else:
         tl.atomic_add(upper, sums, mask=there)
-        if SYMMETRIC:
-            tl.atomic_add(lower, sums, mask=there & (column_block != row_block))
+    if SYMMETRIC and column_block != row_block:
+        if WHOLE:
+            tl.store(lower, sums, mask=there)
+        else:
+            tl.atomic_add(lower, sums, mask=there)
 
 
 def add_tiles(

@@ -15,6 +15,7 @@ IntArray = NDArray[np.int64]
 BLOCK = 128  # nodes in a block
 STEP = 16  # widths of weights are rounded up to a multiple of this
 FEWEST_SLOTS, SLACK = 16, 1.5  # a block has room for this many pieces at least, and for so many times the usual number
+MOST_SLOTS = 64  # with more the fused kernel needs more registers than there are
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def make_layout(node_ptr: IntArray, widths: IntArray) -> Layout:
 
 
 def _slots_for(size: IntArray) -> int:
-    wanted = min(SLACK * BLOCK / max(float(size.mean()), 1.0), BLOCK) if len(size) else 1
+    wanted = min(SLACK * BLOCK / max(float(size.mean()), 1.0), MOST_SLOTS) if len(size) else 1
     return int(max(FEWEST_SLOTS, 2 ** int(np.ceil(np.log2(wanted)))))
 
 

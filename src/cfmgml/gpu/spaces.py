@@ -85,13 +85,14 @@ class RowSpace:
 
 
 class GramSpace:
-    """Scores K A."""
+    """Scores K A, with the part of K that is a kernel: directions of negative eigenvalues are left out."""
 
     def __init__(self, gram: Any, alpha: float, bend: float) -> None:
         import torch
 
-        self.gram, self.n_weights = gram, len(gram)
-        curvature = gram * bend
+        self.gram, self.kept = positive_part(gram)
+        self.n_weights = len(gram)
+        curvature = self.gram * bend
         curvature.diagonal().add_(alpha)
         factor = torch.linalg.cholesky(curvature, out=curvature)
         self.inverse = torch.cholesky_inverse(factor)
@@ -103,10 +104,34 @@ class GramSpace:
         return point.dual
 
     def pull(self, slope: Any) -> Any:
-        return slope
+        """Within the directions that are kept: coefficients must not leave them, since new graphs meet all of K."""
+        return slope if self.kept is None else self.kept @ (self.kept.T @ slope)
 
     def squared_norm(self, gradient: Any) -> Any:
         return (gradient * self.dual(gradient)).sum()
 
     def flatten(self, gradient: Any) -> Any:
         return (self.inverse @ gradient.to(self.gram.dtype)).double()
+
+
+def positive_part(gram: Any) -> tuple[Any, Any]:
+    """A Gram matrix without its negative eigenvalues, and the eigenvectors that are left; None where all are.
+
+    The rule is that of `cfmgml.factors.factorize`: an eigenvalue counts if it is more than rounding. A Cholesky factor
+    of the matrix, moved up by as much as rounding moves it, exists where there is nothing to leave out, and costs a
+    small part of the eigenvectors.
+    """
+    import torch
+
+    n, rounding = len(gram), torch.finfo(torch.float64).eps
+    largest = float(gram.abs().sum(1).max())  # no eigenvalue is larger than that
+    lost = max(largest * n * rounding, n**0.5 * torch.finfo(gram.dtype).eps * float(gram.abs().max()))
+    moved = gram.double() if gram.dtype != torch.float64 else gram.clone()
+    moved.diagonal().add_(lost)
+    _, failed = torch.linalg.cholesky_ex(moved, out=(moved, torch.empty((), dtype=torch.int32, device=gram.device)))
+    if not int(failed):
+        return gram, None
+    del moved
+    values, vectors = torch.linalg.eigh(gram.double())
+    kept = vectors[:, values > lost]
+    return ((kept * values[values > lost]) @ kept.T).to(gram.dtype), kept
