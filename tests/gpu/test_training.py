@@ -74,6 +74,19 @@ def test_rows_and_gram_matrix_do_the_same_steps_as_the_cpu(torch, device, digits
         assert found.n_iter < 1.5 * cpu.n_iter
 
 
+@pytest.mark.parametrize(("tol", "rounding"), [(1e-3, 1e-6), (1e-5, 1e-9)])  # in float32, and in float64
+@pytest.mark.parametrize("irrelevant", ["max", "all"])
+def test_no_round_raises_the_objective(torch, device, digits, irrelevant, tol, rounding):
+    """Every round before it is judged, and as far down as the CPU's: what is kept never rises by construction."""
+    bags, K = digits
+    loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(10), "rank", "mean", irrelevant)
+    problem = Problem(factorize(K).X, loss, 1e-3, True)
+    found, _ = solve_cccp_on_device(problem, False, 3, 100, tol, device, lambda done, value: None)
+    assert len(found.reached) == 3
+    assert (np.diff(found.reached) <= rounding).all()
+    np.testing.assert_allclose(found.reached, solve_cccp(problem, 3, 100, tol).reached, rtol=2e-2)
+
+
 @pytest.mark.parametrize("kernel", [NodeSum(), GraphHopper(), WeisfeilerLehman(), NodeSum("linear")])
 def test_model(device, kernel, digits):
     bags, _ = digits

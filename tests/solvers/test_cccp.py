@@ -2,27 +2,96 @@
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, gram_matrix
+from cfmgml.factors import factorize
 from cfmgml.objective import RankLoss
-from cfmgml.solvers.cccp import Problem, solve_cccp
+from cfmgml.solvers.cccp import ROUND_GAIN, Problem, solve_cccp
 from examples import random_bags
 
 SETTINGS = [
-    {"loss": loss, "irrelevant": irrelevant, "temperature": temperature, "class_weight": weight}
+    {"loss": loss, "irrelevant_graphs": irrelevant, "temperature": temperature, "label_weights": weights}
     for loss in ("rank", "hamming")
     for irrelevant in ("max", "all")
     for temperature in (0.0, 0.3, 5.0)
-    for weight in (None, "balanced")
+    for weights in ((1.0, 1.0, 1.0, 1.0), (0.5, 2.0, 1.0, 3.0))
 ]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """A function from settings of the loss to a problem over the factor of a Gram matrix."""
+    bags = random_bags(25, seed=4)
+    rows = factorize(gram_matrix(NodeSum(), bags.graphs)).X
+
+    def make(alpha, label_weights=(1.0, 1.0, 1.0, 1.0), fit_intercept=True, kind=Problem, **setting):
+        loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.array(label_weights), term_weights="mean", **setting)
+        return kind(rows, loss, alpha, fit_intercept)
+
+    return make
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("alpha", [1e-2, 1e-4])
-def test_objective_never_rises(setting, alpha):
-    bags = random_bags(25, seed=4)
-    model = CfMGML(NodeSum(), alpha=alpha, n_rounds=6, **setting).fit(bags)
-    assert (np.diff(model.objective_) <= 1e-9).all()
+def test_no_round_raises_the_objective(problem, setting, alpha):
+    """Every round, before it is judged: what is kept never rises whatever the rounds do."""
+    reached = solve_cccp(problem(alpha, **setting), 6, 200, 1e-3).reached
+    assert len(reached) >= 3
+    assert (np.diff(reached) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("setting", SETTINGS[::2], ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rounds_are_those_of_another_minimiser(problem, setting, fit_intercept):
+    """Each round's bound is minimised, the later ones too: scipy's L-BFGS gets no lower, and the rounds end alike."""
+    made = problem(1e-2, fit_intercept=fit_intercept, **setting)
+    solution = solve_cccp(made, 4, 2000, 1e-8)
+    theta, expected = made.start(), []
+    for _ in solution.reached:
+        bound = made.bound(theta)
+        theta = optimize.minimize(
+            bound.value_and_gradient, theta, jac=True, method="L-BFGS-B", options={"ftol": 0, "gtol": 1e-9}
+        ).x
+        expected.append(made.value_and_gradient(theta)[0])
+    np.testing.assert_allclose(solution.reached, expected, rtol=1e-5)
+    assert solution.objective == solution.reached
+    falls = -np.diff(solution.reached) / solution.reached[:-1]
+    assert (falls[:-1] > ROUND_GAIN).all()
+    assert len(falls) == 3 or falls[-1] <= ROUND_GAIN
+
+
+class Elsewhere:
+    """A bound of nothing, lowest far from where any solution is."""
+
+    def value_and_gradient(self, theta):
+        return float((theta - 100) @ (theta - 100)) / 2, theta - 100
+
+
+class Astray(Problem):
+    """A problem whose rounds after the first go to a place of no worth."""
+
+    def bound(self, theta):
+        return Elsewhere() if theta.any() else super().bound(theta)
+
+
+class Lost(Astray):
+    """The same, and at that place there is no value."""
+
+    def value_and_gradient(self, theta, around=None):
+        value, gradient = super().value_and_gradient(theta, around)
+        return np.nan if (theta > 90).all() else value, gradient
+
+
+@pytest.mark.parametrize("kind", [Astray, Lost])
+def test_a_round_that_goes_up_is_told_and_not_kept(problem, kind):
+    solution, first = (solve_cccp(problem(1e-2, kind=k), n, 200, 1e-3) for k, n in ((kind, 5), (Problem, 1)))
+    assert len(solution.reached) == 2
+    assert not solution.reached[1] <= solution.reached[0]
+    assert solution.objective == first.objective == solution.reached[:1]
+    assert (solution.n_iter, solution.gradient_norm) == (first.n_iter, first.gradient_norm)
+    np.testing.assert_array_equal(solution.coef, first.coef)
+    np.testing.assert_array_equal(solution.trail, first.trail)
 
 
 def test_objective_is_the_smoothed_one_at_the_solution():

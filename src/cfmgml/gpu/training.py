@@ -29,6 +29,7 @@ class Trained(NamedTuple):
     gradient_norm: float
     trail: tuple[FloatArray, ...]  # coef and, as the last row, intercept after each round
     scores: FloatArray
+    reached: list[float]  # a value a round before it is judged
 
 
 class Place(NamedTuple):
@@ -163,6 +164,7 @@ def train(
     place = objective.place(Point(zero, zero, zero.new_zeros(zero.shape[1])))
     first = objective.norm(place.gradient)
     values: list[float] = []
+    every_value: list[float] = []
     ends: list[FloatArray] = []
     n_iter, norm = 0, first
     for done in range(1, n_rounds + 1):
@@ -171,18 +173,19 @@ def train(
         if done <= len(trail):
             begin = min(begin, bound.place(_point(space, trail[done - 1], device)), key=lambda found: found.value)
         found, steps = minimise(bound, begin, curvature, max_iter, tol * first)
-        norm = bound.norm(found.gradient)
         reached = objective.place(found.point._replace(dual=space.dual(found.point.coef)))  # free of drift
-        if values and reached.value > values[-1]:  # rounding: the last round was the best
+        every_value.append(reached.value)
+        if values and not reached.value <= values[-1]:  # rounding: the last round was the best
             break
-        place, n_iter = reached, n_iter + steps
+        place, n_iter, norm = reached, n_iter + steps, bound.norm(found.gradient)
         values.append(reached.value)
         ends.append(torch.vstack([place.point.coef, place.point.intercept]).cpu().numpy())
         on_round(done, reached.value)
         if done > 1 and values[-2] - values[-1] <= round_gain * abs(values[-2]):
             break
     relative = norm / first if first else 0.0
-    return Trained(ends[-1][:-1], ends[-1][-1], values, n_iter, relative, tuple(ends), place.scores.cpu().numpy())
+    scores = place.scores.cpu().numpy()
+    return Trained(ends[-1][:-1], ends[-1][-1], values, n_iter, relative, tuple(ends), scores, every_value)
 
 
 def _point(space: Space, end: FloatArray, device: Any) -> Point:

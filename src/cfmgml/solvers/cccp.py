@@ -6,7 +6,7 @@ to round. The first round starts at zero, where the linearisation is each bag's 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,10 +26,11 @@ class Solution:
 
     coef: FloatArray  # (n_features, n_labels)
     intercept: FloatArray  # (n_labels,)
-    objective: list[float]  # a value a round
+    objective: list[float]  # a value a round that was kept
     n_iter: int
     gradient_norm: float  # of the last round's convex bound, relative to the one at the start
     trail: tuple[FloatArray, ...] = ()  # where each round ended, for a solver of a problem nearby
+    reached: Sequence[float] = ()  # a value a round before it is judged; beyond rounding, a rise is a fault
 
 
 class Bound(Protocol):
@@ -64,7 +65,7 @@ class Problem:
 
     def in_precision(self, dtype: Any) -> "Problem":
         """The same problem over rows of this precision."""
-        return Problem(self.rows.astype(dtype, copy=False), self.loss, self.alpha, self.fit_intercept)
+        return replace(self, rows=self.rows.astype(dtype, copy=False))
 
     def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         split = self.rows.shape[1] * self.n_labels
@@ -209,26 +210,27 @@ def solve_cccp(
         objective, n_iter = list[float](), 0
     else:
         first, theta, objective, n_iter = resume.first, resume.around, list(resume.objective), resume.n_iter
-    ends: list[FloatArray] = []
+    reached, ends = list(objective), list[FloatArray]()
     norm = first
     taken_up = None if resume is None else (resume.state, resume.steps)
     for done in range(len(objective) + 1, n_rounds + 1):
         tell = _teller(on_step, theta, objective, n_iter, first)
         bound = problem.bound(theta)
         begin = _lower(bound, theta, trail[done - 1]) if done <= len(trail) else theta
-        found, steps, norm = minimise_bound(bound, begin, scales, max_iter, tol * first, tell, taken_up)
+        end, steps, end_norm = minimise_bound(bound, begin, scales, max_iter, tol * first, tell, taken_up)
         taken_up = None
-        value = problem.value_and_gradient(found)[0]
-        if objective and value > objective[-1]:  # rounding: the last round was the best
+        value = problem.value_and_gradient(end)[0]
+        reached.append(value)
+        if objective and not value <= objective[-1]:  # rounding: the last round was the best
             break
-        theta, n_iter = found, n_iter + steps
+        theta, n_iter, norm = end, n_iter + steps, end_norm
         ends.append(theta)
         objective.append(value)
         on_round(done, value)
         if done > 1 and objective[-2] - value <= ROUND_GAIN * abs(objective[-2]):
             break
     coef, intercept = problem.unpack(theta.astype(np.float64, copy=False))
-    return Solution(coef, intercept, objective, n_iter, norm / first if first else 0.0, tuple(ends))
+    return Solution(coef, intercept, objective, n_iter, norm / first if first else 0.0, tuple(ends), reached)
 
 
 def _lower(bound: Bound, theta: FloatArray, other: FloatArray) -> FloatArray:

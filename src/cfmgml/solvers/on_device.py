@@ -51,8 +51,8 @@ def solve_cccp_on_device(
         place, on_round, trail,
     )  # fmt: skip
     solution = Solution(
-        found.coef, found.intercept, found.objective, found.n_iter, found.gradient_norm, found.trail
-    )  # fmt: skip
+        found.coef, found.intercept, found.objective, found.n_iter, found.gradient_norm, found.trail, found.reached
+    )
     return solution, found.scores
 
 
