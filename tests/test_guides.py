@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from cfmgml.cli import main
+from needs import needs
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = ROOT / "docs" / "guides"
@@ -126,7 +127,7 @@ def test_scikit_learn(tmp_path, monkeypatch):
 
 
 def test_serving(pictures, monkeypatch, capsys):
-    pytest.importorskip("fastapi")
+    needs("fastapi")
     monkeypatch.chdir(pictures)
     follow("serving")
     commands = [body.strip() for kind, name, body in blocks("serving") if (kind, name) == ("sh", "server")]

@@ -1,7 +1,6 @@
 """GINAttention beyond the shared contract."""
 
-import importlib.util
-import os
+import importlib
 import pickle
 import subprocess
 import sys
@@ -17,18 +16,13 @@ from cfmgml.baselines.gin_attention import GINAttention
 from cfmgml.datasets import load_digit_bags
 from cfmgml.metrics import bag_report, graph_report
 from examples import random_bags, shuffle_nodes
-
-NO_TORCH = "torch is not installed: pip install 'cfmgml[gpu]'"
+from needs import needs, needs_card
 
 
 @pytest.fixture(scope="module")
 def torch():
     """The library; without it the test is skipped, and in CI it fails."""
-    if importlib.util.find_spec("torch") is None:
-        if os.environ.get("CI"):
-            pytest.fail(NO_TORCH)
-        pytest.skip(NO_TORCH)
-    return importlib.import_module("torch")
+    return needs("torch")
 
 
 @pytest.fixture(scope="module")
@@ -287,8 +281,7 @@ def test_parameters_changed_after_fit_do_not_break_prediction(torch, bags):
 
 
 def test_gpu_gives_the_same_scores(torch, bags):
-    if not torch.cuda.is_available():
-        pytest.skip("torch finds no CUDA device here")
+    needs_card()
     model = small(device="cuda").fit(bags)
     on_gpu, attention = model.decision_function(bags), model.attention(bags)
     model.set_params(device="cpu")

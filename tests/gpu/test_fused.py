@@ -1,6 +1,5 @@
 """The Triton kernel, run by Triton's interpreter where there is no card: the same numbers as torch."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -11,8 +10,7 @@ import pytest
 
 from cfmgml.gpu.node_blocks import GraphNodes
 from cfmgml.gpu.node_pairs import pair_gram
-
-NO_TRITON = "Triton is not installed: it comes with torch for a card"
+from needs import needs
 
 
 def make_nodes(sizes, widths, seed=0):
@@ -44,14 +42,13 @@ def check(name, precision, device):
 @pytest.mark.parametrize("precision", ["float32", "tf32"])
 @pytest.mark.parametrize("name", CASES)
 def test_fused_is_torch(torch, name, precision):
-    if importlib.util.find_spec("triton") is None:
-        pytest.skip(NO_TRITON)
+    needs("triton")
     if torch.cuda.is_available():
         check(name, precision, torch.device("cuda"))
         return
     # Triton reads the variable when it is imported, so it takes a process of its own.
     code = f"import torch, test_fused; test_fused.check({name!r}, {precision!r}, torch.device('cpu'))"
     here = Path(__file__).parent
-    paths = os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": paths}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
