@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import shutil
 from types import ModuleType
 from typing import NoReturn
 
@@ -23,6 +24,12 @@ def needs(library: str) -> ModuleType:
     if importlib.util.find_spec(library) is None:
         missing(f"{library} is not installed: pip install 'cfmgml[{EXTRAS[library]}]'")
     return importlib.import_module(library)
+
+
+def needs_program(*names: str) -> str:
+    """The path of the first of these programs that is there."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    return path or missing(f"there is no {names[0]} on the path: install Debian's package {names[0]}")
 
 
 def needs_card() -> None:

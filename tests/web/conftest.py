@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import shutil
 import threading
 import time
 
@@ -14,7 +13,7 @@ from cfmgml.datasets import bags_from_texts
 from cfmgml.kernels import WeisfeilerLehman
 from cfmgml.web import Exhibit, Limits, Sample, create_app, demo
 from made_up import rings_and_chains
-from needs import missing, needs
+from needs import needs, needs_program
 
 TEXTS = [
     "Tumour cells grow fast. They evade the immune system.",
@@ -123,10 +122,7 @@ def chromium():
     needs("playwright")
     from playwright.sync_api import sync_playwright
 
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        missing("there is no chromium on the path: install Debian's to run the browser tests")
-    return sync_playwright, path
+    return sync_playwright, needs_program("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
