@@ -19,6 +19,7 @@ def pictures(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_images(pictures):
     lines = (pictures / "regions.csv").read_text().splitlines()
     assert lines[0] == "bag,graph,labels,best,score:grass,score:sand,score:sky,score:water"
@@ -30,6 +31,7 @@ def test_images(pictures):
     assert [(pictures / "labels.csv").read_text().startswith(body) for body in shown] == [True]
 
 
+@pytest.mark.slow
 def test_the_regions_of_the_images_guide_are_right(pictures):
     """The labels that each new picture is said to have are those it was drawn with."""
     truth = truth_of_new_pictures((pictures / "make_photos.py").read_text())
@@ -50,6 +52,7 @@ def truth_of_new_pictures(script):
     return {f"new{k:02}": kinds[30 + k] for k in range(4)}
 
 
+@pytest.mark.slow
 def test_texts(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     known = follow("docs/guides/texts.md")
@@ -72,12 +75,14 @@ def test_graphs(tmp_path, monkeypatch, capsys):
     assert "from: graphs" in out
 
 
+@pytest.mark.slow
 def test_scikit_learn(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known = follow("docs/guides/scikit-learn.md")
     assert known["search"].best_score_ > 0.5
 
 
+@pytest.mark.slow
 def test_serving(pictures, monkeypatch, capsys):
     needs("fastapi")
     monkeypatch.chdir(pictures)

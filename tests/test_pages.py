@@ -19,6 +19,7 @@ FOLLOWED = {"README.md", "docs/scale.md", "docs/data.md", "docs/api.md", *(p for
 WITH_SERVER = {"docs/api.md", "docs/guides/serving.md"}  # their tests run what is said to a server
 
 
+@pytest.mark.slow
 def test_readme(tmp_path, monkeypatch, capsys):
     make_photos(tmp_path / "photos", 4, table=tmp_path / "labels.csv")
     make_photos(tmp_path / "new", 2, seed=1)
@@ -32,6 +33,7 @@ def test_readme(tmp_path, monkeypatch, capsys):
     assert {line.split(",")[0] for line in lines[1:]} == {"p00", "p01"}
 
 
+@pytest.mark.slow
 def test_scale(tmp_path, monkeypatch, capsys, rng):
     """Its ``bags`` are anybody's."""
     texts = [write_up(rng, kinds) for kinds in (["music"], ["sport"], ["music", "sport"], ["cooking"]) * 5]

@@ -179,6 +179,7 @@ def test_edges_count(model, bags):
 # -- learning --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_learns_digits_at_both_levels(torch):
     """Told which digits are in a bag, it says which is which."""
     train, test = load_digit_bags("train", n_bags=150), load_digit_bags("test", n_bags=60, random_state=1)
@@ -341,6 +342,7 @@ def test_constant_attributes(torch, bags):
     assert np.isfinite(small(n_epochs=1).fit(with_graphs(bags, flat)).decision_function(with_graphs(bags, flat))).all()
 
 
+@pytest.mark.slow
 def test_missing_torch_names_the_extra():
     """In a process of its own where torch cannot be imported: the estimator can, and fitting says what to install."""
     code = """
