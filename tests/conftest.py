@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from examples import random_bags, random_graphs
+from needs import missing
 
 hypothesis.settings.register_profile("cfmgml", deadline=None, max_examples=25, derandomize=True)
 hypothesis.settings.load_profile("cfmgml")
@@ -34,10 +35,5 @@ def data_folder():
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ["CFMGML_DATA"]) if "CFMGML_DATA" in os.environ else beside
     if not folder.is_dir():
-        reason = (
-            f"real data not found at {folder}: set CFMGML_DATA to the folder that holds msrc_v2, hoc_sentences, ..."
-        )
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing(f"real data not found at {folder}: set CFMGML_DATA to the folder of msrc_v2, hoc_sentences, ...")
     return folder

@@ -15,6 +15,7 @@ from cfmgml.model_file import load_model, save_model
 from cfmgml.scoring import ExplicitScorer
 from cfmgml.solvers.cccp import Problem, solve_cccp
 from cfmgml.stores import BagStore
+from needs import needs
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_no_share_changes_nothing(rng):
 
 
 def test_the_gram_matrix_on_torchs_cpu(rng):
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'cfmgml[gpu]'")
+    torch = needs("torch")
     K, context = rng.normal(size=(7, 7)), Context(np.array([0, 2, 3, 7]), 0.3)
     K = K @ K.T
     np.testing.assert_allclose(context.of_gram(torch.tensor(K)).numpy(), context.of_gram(K))
@@ -79,7 +80,7 @@ def test_the_gram_matrix_on_torchs_cpu(rng):
 )
 def test_every_way_to_train_gives_the_same_scores(bags, new, kernel, how):
     if "device" in how:
-        pytest.importorskip("torch", reason="torch is not installed: pip install 'cfmgml[gpu]'")
+        needs("torch")
     if "rank" in how:
         how = {"rank": bags.n_graphs + how["rank"]}
     settings = {"alpha": 1e-2, "context": 0.5, "tol": 1e-5, "max_iter": 500}

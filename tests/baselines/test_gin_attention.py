@@ -1,7 +1,6 @@
 """GINAttention beyond the shared contract."""
 
-import importlib.util
-import os
+import importlib
 import pickle
 import subprocess
 import sys
@@ -17,18 +16,13 @@ from cfmgml.baselines.gin_attention import GINAttention
 from cfmgml.datasets import load_digit_bags
 from cfmgml.metrics import bag_report, graph_report
 from examples import random_bags, shuffle_nodes
-
-NO_TORCH = "torch is not installed: pip install 'cfmgml[gpu]'"
+from needs import needs, needs_card
 
 
 @pytest.fixture(scope="module")
 def torch():
     """The library; without it the test is skipped, and in CI it fails."""
-    if importlib.util.find_spec("torch") is None:
-        if os.environ.get("CI"):
-            pytest.fail(NO_TORCH)
-        pytest.skip(NO_TORCH)
-    return importlib.import_module("torch")
+    return needs("torch")
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +179,7 @@ def test_edges_count(model, bags):
 # -- learning --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_learns_digits_at_both_levels(torch):
     """Told which digits are in a bag, it says which is which."""
     train, test = load_digit_bags("train", n_bags=150), load_digit_bags("test", n_bags=60, random_state=1)
@@ -287,8 +282,7 @@ def test_parameters_changed_after_fit_do_not_break_prediction(torch, bags):
 
 
 def test_gpu_gives_the_same_scores(torch, bags):
-    if not torch.cuda.is_available():
-        pytest.skip("torch finds no CUDA device here")
+    needs_card()
     model = small(device="cuda").fit(bags)
     on_gpu, attention = model.decision_function(bags), model.attention(bags)
     model.set_params(device="cpu")
@@ -348,6 +342,7 @@ def test_constant_attributes(torch, bags):
     assert np.isfinite(small(n_epochs=1).fit(with_graphs(bags, flat)).decision_function(with_graphs(bags, flat))).all()
 
 
+@pytest.mark.slow
 def test_missing_torch_names_the_extra():
     """In a process of its own where torch cannot be imported: the estimator can, and fitting says what to install."""
     code = """

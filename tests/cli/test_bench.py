@@ -10,6 +10,7 @@ from cfmgml.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_examples_run(tmp_path, run_in, examples_of, capfd, number):
     """With one question, small sizes and one pass, which are the last words and so count."""

@@ -7,6 +7,7 @@ import pytest
 
 from cfmgml import BagDataset
 from made_up import make_photos, make_texts
+from needs import needs
 
 BUILD = "build images photos --n-jobs 1 --labels"
 
@@ -112,7 +113,7 @@ def test_bad_pictures_stop_or_are_skipped(world, run_in, tmp_path, capsys):
 
 
 def test_graphs_from_pyg_without_running_them(tmp_path, run_in, capsys):
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     graphs = [
         {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0, 1], [1, 2]]), "y": torch.tensor([k])} for k in (0, 1)
     ]
@@ -141,7 +142,7 @@ def test_tables_of_pictures(world, run_in, tmp_path):
 
 
 def test_stores(world, run_in, tmp_path, capsys):
-    pytest.importorskip("pyarrow")
+    needs("pyarrow")
     from cfmgml.stores import BagStore
 
     for number in (1, 2):

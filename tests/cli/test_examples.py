@@ -30,6 +30,7 @@ def test_commands_are_listed_in_the_order_of_their_use(capsys):
     assert [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "] == list(COMMANDS)
 
 
+@pytest.mark.slow
 def test_all_examples_run(world, run_in, examples_of, capsys):
     for page in PAGES:
         for line in examples_of(page):
@@ -39,6 +40,7 @@ def test_all_examples_run(world, run_in, examples_of, capsys):
         assert (world / made).stat().st_size > 0, made
 
 
+@pytest.mark.slow
 def test_examples_of_the_demo_run(tmp_path, run_in, examples_of):
     """With fewer bags than they ask for; ``--serve`` is tested with the page."""
     for line in examples_of(["demo"]):
@@ -48,6 +50,7 @@ def test_examples_of_the_demo_run(tmp_path, run_in, examples_of):
     assert (tmp_path / "out" / "demo.html").exists()
 
 
+@pytest.mark.slow
 def test_examples_of_reproduce_run(tmp_path, run_in, examples_of, capsys, monkeypatch):
     """On a made-up collection in MSRC v2's place; the second quickly, into the folder that the third reads."""
     make_collection(tmp_path / "data" / "msrc_v2", 12)
@@ -70,6 +73,7 @@ def test_examples_of_reproduce_run(tmp_path, run_in, examples_of, capsys, monkey
     assert "HLK" in (out / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_examples_of_serve_run(photo_model, tmp_path, examples_of, number):
     """On a port that is free; as soon as the address is on stderr, it answers there."""

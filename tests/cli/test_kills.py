@@ -14,6 +14,8 @@ import pytest
 
 from made_up import make_collection
 
+pytestmark = pytest.mark.slow
+
 WAIT = 120
 OLD = b"old"
 FEW = "--methods cfmgml,dummy --n-jobs 1"

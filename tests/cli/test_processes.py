@@ -53,6 +53,7 @@ def papers(world, run_in):
     return world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_stopped_while_it_writes_leaves_the_old_file_or_the_new_one(papers, run_in, tmp_path, command):
     line, name, load = COMMANDS[command]
@@ -73,6 +74,7 @@ def test_stopped_while_it_writes_leaves_the_old_file_or_the_new_one(papers, run_
             assert left == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_stopped(tmp_path, tmp_path_factory):
     work = tmp_path_factory.mktemp("work")
     load_digit_bags(n_bags=400, random_state=0).save(work / "digits.bags")  # seconds of work, so the signal is in time
@@ -87,6 +89,7 @@ def test_ctrl_c_says_stopped(tmp_path, tmp_path_factory):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough(papers):
     process = start(papers, "predict papers.cfmgml papers.bags --level node")
     process.stdout.close()

@@ -102,6 +102,7 @@ def test_alpha_auto_looks_at_a_sample(texts, run_in, tmp_path, capsys, monkeypat
     assert f"Chose alpha {CfMGML.load(tmp_path / 'm.cfmgml').alpha:g} (average precision" in err
 
 
+@pytest.mark.slow
 def test_processes_and_clusters_give_the_same(texts, run_in, tmp_path, capsys):
     from distributed import LocalCluster
 
@@ -121,6 +122,7 @@ def test_processes_and_clusters_give_the_same(texts, run_in, tmp_path, capsys):
     assert (tmp_path / "there.csv").read_text() == (tmp_path / "here.csv").read_text()
 
 
+@pytest.mark.slow
 def test_goes_on_from_its_checkpoint(texts, run_in, tmp_path, capsys):
     command = TRAIN.format(out=tmp_path / "m.cfmgml") + f" --checkpoint {tmp_path / 'c'} --cache {tmp_path / 'f'} --log"
     assert run_in(texts, command) == 0
@@ -312,6 +314,7 @@ def wait_until(happened, process):
         time.sleep(0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_leaves_the_old_model_and_the_next_one_tidies_up(texts, run_in, tmp_path, monkeypatch, number):
     target, temporary = tmp_path / "m.cfmgml", tmp_path / "temporary"
@@ -335,6 +338,7 @@ def test_a_killed_run_leaves_the_old_model_and_the_next_one_tidies_up(texts, run
     assert os.listdir(temporary) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_prediction_leaves_the_old_table(texts, run_in, tmp_path, number):
     target = tmp_path / "t.csv"

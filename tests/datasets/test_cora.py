@@ -63,6 +63,7 @@ def test_what_cannot_be_had_is_said(folder, options, message):
         load_cora_topics(folder, cache_dir=False, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_real_papers(data_folder):
     bags = load_cora_topics(data_folder, field="AI", min_references=4, cache_dir=False)

@@ -79,6 +79,7 @@ def test_what_cannot_be_had_is_said(folder, options, message):
         load_dblp(folder, cache_dir=False, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("field", "target", "min_references", "n_bags", "n_graphs"),

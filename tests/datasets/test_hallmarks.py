@@ -85,6 +85,7 @@ def test_a_damaged_file_is_named(folder, damage):
         load_hallmarks(folder, cache_dir=False)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_real_sentences(data_folder):
     bags = load_hallmarks(data_folder, labelled_only=False, cache_dir=False)

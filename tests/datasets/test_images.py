@@ -303,6 +303,7 @@ def test_skipping_everything_is_an_error(folder):
 # -- workers ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_result_does_not_depend_on_the_workers(folder):
     (folder / "images" / "p2.png").unlink()
     (folder / "masks" / "p2.png").unlink()

@@ -105,6 +105,7 @@ def test_missing_data(tmp_path):
         load_msrc_v2(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_real_data(data_folder, tmp_path):
     bags = load_msrc_v2(data_folder, nodes="labels", cache_dir=tmp_path, n_jobs=1)

@@ -235,6 +235,7 @@ def test_files_keep_what_new_texts_need(tmp_path):
     assert edges_of(new.graphs) == {("gene", "therapy"): 1.0}
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_the_order_of_sets():
     code = (
         "from cfmgml.datasets.texts import bags_from_texts; import json;"

@@ -1,6 +1,5 @@
 """The Triton kernel: the numbers of torch in float64, on a card, or by Triton's interpreter where there is none."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -8,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from needs import needs, needs_card
+
 FOLDER = Path(__file__).parent
 SMALL = ["--cases", "16", "--most-graphs", "12", "--most-nodes", "150", "--most-attributes", "150"]
-NO_TRITON = "Triton is not installed: pip install triton"
 
 
 @pytest.fixture(scope="module")
 def environment(torch):
     """Triton reads the variable when it is imported, so its interpreter takes a process of its own."""
-    if importlib.util.find_spec("triton") is None:
-        if os.environ.get("CI"):
-            pytest.fail(NO_TRITON)
-        pytest.skip(NO_TRITON)
+    needs("triton")
     paths = os.pathsep.join([str(FOLDER.parents[1] / "src"), os.environ.get("PYTHONPATH", "")])
     interpreted = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
     return {**os.environ, **interpreted, "PYTHONPATH": paths}
@@ -36,10 +33,9 @@ def test_small_random_shapes(environment):
     assert "16 cases" in run(environment, str(FOLDER / "random_shapes.py"), *SMALL, "--most-pairs", "1e5")
 
 
-def test_users_sizes(torch, environment):
+def test_users_sizes(environment):
     """Shapes as large as users have: on a card only."""
-    if not torch.cuda.is_available():
-        pytest.skip("there is no card here")
+    needs_card()
     assert "200 cases" in run(environment, str(FOLDER / "random_shapes.py"))
 
 

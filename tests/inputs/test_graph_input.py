@@ -6,6 +6,7 @@ import pytest
 
 from cfmgml.inputs import graph_bags
 from made_up import make_molecules, make_tudataset
+from needs import needs
 
 
 def test_tudataset(tmp_path):
@@ -111,7 +112,7 @@ def test_tables_of_bags_must_fit(tmp_path):
 
 
 def test_pyg_graphs_with_several_labels(tmp_path):
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     rows = [{"edge_index": torch.tensor([[0], [1]]), "num_nodes": 3, "y": torch.tensor([[1, 0, 1]])}]
     torch.save(rows, tmp_path / "g.pt")
     bags = graph_bags([tmp_path / "g.pt"])

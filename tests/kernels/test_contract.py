@@ -124,9 +124,15 @@ def test_state_round_trip(kernel, graphs):
     np.testing.assert_array_equal(again.block(graphs[:3], graphs), kernel.block(graphs[:3], graphs))
 
 
-def test_verbose_shows_progress_on_stderr(kernel, graphs, capsys):
+def test_verbose_shows_progress_on_stderr(kernel, graphs, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal: elsewhere there is no bar to move
+    gram_matrix(kernel, graphs[:3])
+    assert capsys.readouterr() == ("", "")
     gram_matrix(kernel, graphs[:3], verbose=True)
-    assert capsys.readouterr().out == ""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Gram matrix" in err
+    assert "1/1" in err
 
 
 def test_refuses_what_is_not_a_batch(kernel):

@@ -20,6 +20,7 @@ print(sorted(zip(rows.row.tolist(), rows.col.tolist(), rows.data.tolist())))
 """
 
 
+@pytest.mark.slow
 def test_columns_are_the_same_in_every_process(capsys):
     exec(SCRIPT, {})
     here = capsys.readouterr().out

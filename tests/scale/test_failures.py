@@ -39,6 +39,7 @@ def _about_me():
     return {"pid": os.getpid()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Dask warns of the workers it loses
 def test_ten_killed_workers_do_not_change_the_weights(make_model, store, client, assert_same_weights):
     expected = fit_store(make_model(**LONG), store)
@@ -71,6 +72,7 @@ print("finished")
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_from_its_checkpoint(make_model, store, tmp_path):
     file = tmp_path / "run.checkpoint"
     run = subprocess.Popen([sys.executable, "-c", SCRIPT, str(store.path), str(file)], stdout=subprocess.PIPE)

@@ -35,6 +35,7 @@ def test_local_processes_give_the_same_weights(make_model, store, reference, ass
     assert_same_weights(fit_store(make_model(n_jobs=2), store, engine="joblib"), reference)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_weights(make_model, store, reference, client, assert_same_weights):
     assert len(client.nthreads()) == 2
     found = fit_store(make_model(), store, engine=client)
@@ -153,6 +154,7 @@ def test_default_kernel_is_explicit(make_model, store):
     assert model.kernel_.is_explicit
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_agrees_on_real_sentences(data_folder, make_model, tmp_path):
     from cfmgml.datasets import load_hallmarks

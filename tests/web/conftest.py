@@ -2,8 +2,6 @@
 
 import contextlib
 import io
-import os
-import shutil
 import threading
 import time
 
@@ -15,6 +13,7 @@ from cfmgml.datasets import bags_from_texts
 from cfmgml.kernels import WeisfeilerLehman
 from cfmgml.web import Exhibit, Limits, Sample, create_app, demo
 from made_up import rings_and_chains
+from needs import needs, needs_program
 
 TEXTS = [
     "Tumour cells grow fast. They evade the immune system.",
@@ -120,20 +119,10 @@ def live(app):
 @pytest.fixture(scope="session")
 def chromium():
     """A real browser; without one the test is skipped, and in CI it fails."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        return _no_browser("playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        return _no_browser("there is no chromium on the path")
-    return sync_playwright, path
+    needs("playwright")
+    from playwright.sync_api import sync_playwright
 
-
-def _no_browser(reason):
-    if os.environ.get("CI"):
-        pytest.fail(f"{reason}: CI must have a browser")
-    pytest.skip(f"{reason}: install Debian's chromium to run the browser tests")
+    return sync_playwright, needs_program("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")

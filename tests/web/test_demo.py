@@ -12,6 +12,7 @@ def exhibits():
     return demo.demo_exhibits(n_crops=3, n_bags=240)
 
 
+@pytest.mark.slow
 def test_photos(exhibits):
     shown = exhibits["photos"]
     analyst = Analyst(shown.model)

@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 
 import httpx
+import pytest
 
 FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz_uploads.py"
 
@@ -22,6 +23,7 @@ def replaced(live):
     return [line for line in httpx.get(f"{live}/metrics").text.splitlines() if line.startswith("cfmgml_workers_repl")]
 
 
+@pytest.mark.slow
 def test_mutated_uploads_never_crash_the_server(live):
     fuzz = load()
     before = replaced(live)

@@ -91,6 +91,7 @@ def test_the_wrong_kind_of_model(graph_model, text_model, photo_file):
         Analyst(graph_model).text("Cells.")
 
 
+@pytest.mark.slow
 def test_the_page(open_page):
     from playwright.sync_api import expect
 

@@ -44,6 +44,7 @@ def page_score(page, number):
     return page.locator("#labels .score").nth(number).inner_text()
 
 
+@pytest.mark.slow
 def test_click_shows_the_heat_map(open_page):
     page = open_page()
     wait_for_answer(page, "Found cat")
@@ -63,6 +64,7 @@ def test_click_shows_the_heat_map(open_page):
     np.testing.assert_allclose(seen(page).mean(), before.mean(), atol=2)
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(open_page):
     page = open_page()
     wait_for_answer(page, "Found cat")
@@ -79,6 +81,7 @@ def test_by_keyboard_alone(open_page):
     assert outline == "solid"
 
 
+@pytest.mark.slow
 def test_the_slider_moves_the_number_of_regions(open_page):
     page = open_page()
     wait_for_answer(page, "8 regions")
@@ -90,6 +93,7 @@ def test_the_slider_moves_the_number_of_regions(open_page):
     assert page.locator("#graphs button").count() == 3
 
 
+@pytest.mark.slow
 def test_a_click_on_the_picture_chooses_its_region(open_page):
     page = open_page()
     wait_for_answer(page, "8 regions")
@@ -97,6 +101,7 @@ def test_a_click_on_the_picture_chooses_its_region(open_page):
     assert page.locator("#graphs button[aria-pressed=true]").count() == 1
 
 
+@pytest.mark.slow
 def test_a_bad_file_shows_a_readable_error(open_page, photo_file):
     page = open_page()
     wait_for_answer(page, "Found cat")
@@ -113,6 +118,7 @@ def test_a_bad_file_shows_a_readable_error(open_page, photo_file):
     assert alert.is_hidden()
 
 
+@pytest.mark.slow
 def test_digits(open_page):
     page = open_page()
     page.get_by_role("radio", name="Digits").check()
@@ -123,6 +129,7 @@ def test_digits(open_page):
     assert page.locator("#tags .tag").count() == 4
 
 
+@pytest.mark.slow
 def test_texts(open_page):
     page = open_page()
     page.get_by_role("radio", name="Texts").check()
@@ -140,6 +147,7 @@ def test_texts(open_page):
     page.get_by_role("alert").get_by_text("There is no text.").wait_for()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_problem(open_page, scheme):
     from axe_playwright_python.sync_playwright import Axe
@@ -160,6 +168,7 @@ def choose_text_label(page):
     page.locator("#labels button").first.click()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1180])
 def test_nothing_is_cut_off(open_page, width):
     page = open_page(width=width, height=740)

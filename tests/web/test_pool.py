@@ -50,6 +50,7 @@ def strip():
     return digit_strips()[0].data
 
 
+@pytest.mark.slow
 def test_a_full_queue_says_so(photo_model, photo_file, serving):
     """One worker, one more may wait: of six at once some are answered, the rest are told when to come back."""
     with serving(create_app(photo_model, limits=Limits(workers=1, waiting=1))) as address:
@@ -63,6 +64,7 @@ def test_a_full_queue_says_so(photo_model, photo_file, serving):
         assert ask(address, photo_file).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes and sockets up in /proc")
 def test_slow_work_is_ended_and_its_worker_replaced(digit_model, strip, serving):
     """Stopped in the middle, a worker never answers: 504, another takes its place, and nothing is left behind."""

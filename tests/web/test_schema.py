@@ -6,6 +6,7 @@ import pytest
 import schemathesis
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # of a tool, not of ours
 def test_no_request_makes_the_server_fail(live):
     from schemathesis.checks import CHECKS, load_all_checks

@@ -27,6 +27,7 @@ def free_port():
         return wire.getsockname()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes and sockets up in /proc")
 def test_the_command_serves_until_stopped(model_file, tmp_path):
     port = free_port()
@@ -82,6 +83,7 @@ def test_a_file_that_is_no_model(tmp_path):
         serve(tmp_path / "bad.cfmgml", port=0)
 
 
+@pytest.mark.slow
 def test_without_the_extra_it_says_what_to_install(model_file):
     code = (
         "import sys; sys.modules['fastapi'] = None\n"

@@ -29,6 +29,7 @@ def examples(command, capsys):
     return re.findall(r"^\s+cfmgml (.*)$", text[text.index("Examples:") :], re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_examples_of_evaluate_run(folder, capsys):
     """Word for word but for fewer folds and one worker."""
     lines = examples("evaluate", capsys)
@@ -85,6 +86,7 @@ def test_a_report_of_what_is_there(folder, capsys):
     assert "CfMGML" in (folder / "out" / "reproduce" / "tables" / "bags.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_reproduce_on_real_data(data_folder, folder, capsys):
     command = ["reproduce", "--quick", "--data", "dblp_cv,msrc_v2-labels", "--methods", "cfmgml,dummy"]

@@ -19,6 +19,8 @@ from cfmgml.experiments.reproduction.reproduce import Experiment
 from cfmgml.experiments.reproduction.tables import markdown
 from small_experiment import digits, run_in_process
 
+pytestmark = pytest.mark.slow
+
 N_KILLS = 20
 MOST_RUNS = 40
 

@@ -22,6 +22,8 @@ from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.statistics import RankTest
 from small_experiment import digits, run
 
+pytestmark = pytest.mark.slow
+
 RUN = [key for key in METHODS if key not in ("gin", "misvm", "m3miml-vectors")]
 
 

@@ -1,0 +1,36 @@
+"""What is missing may be skipped on a user's machine only, and only through ``needs``."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import needs
+
+TESTS = Path(__file__).parent
+
+
+def test_a_missing_library_is_skipped_and_says_what_to_install(monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setitem(needs.EXTRAS, "no_such_library", "gpu")
+    with pytest.raises(pytest.skip.Exception, match=re.escape("not installed: pip install 'cfmgml[gpu]'")):
+        needs.needs("no_such_library")
+
+
+def test_in_ci_it_fails(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setitem(needs.EXTRAS, "no_such_library", "gpu")
+    with pytest.raises(pytest.fail.Exception, match="no_such_library is not installed"):
+        needs.needs("no_such_library")
+
+
+def test_what_is_there_is_imported():
+    assert needs.needs("json").loads("1") == 1
+
+
+def test_no_test_skips_in_another_way():
+    """A skip of its own would pass in CI, too. Marks that ask for the platform, such as /proc, are not meant."""
+    skips = re.compile(r"importorskip|pytest\.skip\(|unittest\.skip|mark\.skip\b")
+    files = sorted({*TESTS.rglob("*.py")} - {TESTS / "needs.py", Path(__file__)})
+    assert len(files) > 50
+    assert [str(path.relative_to(TESTS)) for path in files if skips.search(path.read_text())] == []
