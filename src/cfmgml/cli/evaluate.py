@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cfmgml.cli._console import say
+from cfmgml._printable import printable
+from cfmgml.cli._console import say, show
 from cfmgml.cli.train import KernelName
 
 HELP = (
@@ -55,7 +56,7 @@ def evaluate(
     if names:
         find_methods(names)  # a wrong name fails before the data is read
     bags = BagDataset.load(data)
-    own = own_data(bags, data.stem, kernel_named(kernel.value, bags))
+    own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags))
     with _folder(out) as folder, WorkBar(log) as bar:
         experiment = Experiment(folder)
         protocol = Protocol(folds, inner, seed)
@@ -63,7 +64,7 @@ def evaluate(
         failures = experiment.run([own], chosen, protocol, n_jobs, bar.reports)
         results = experiment.results()
         for scheme in schemes(own) if results.methods else ():
-            typer.echo(markdown(summary_table(results, own.key, scheme)))
+            show(markdown(summary_table(results, own.key, scheme)))
         if out is not None and results.methods:
             about = About(f"Methods on {data.stem}", f"cfmgml evaluate {data.name}", failures=failures)
             say(f"Wrote {render(results, out, about).report}.")
