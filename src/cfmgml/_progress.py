@@ -1,7 +1,10 @@
 """One progress bar for all long work: on stderr, and only where somebody is looking."""
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
+
+from cfmgml._printable import screened_console
 
 
 @contextlib.contextmanager
@@ -10,10 +13,9 @@ def progress(description: str, total: int, enabled: bool) -> Iterator[Callable[[
     if not enabled:
         yield lambda steps: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=screened_console(sys.stderr), transient=True) as bar:
         task = bar.add_task(description, total=total)
         yield lambda steps: bar.advance(task, steps)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfmgml.inputs import read_table, write_table
-from cfmgml.inputs.labels import read_labels, stems
+from cfmgml.inputs.labels import read_labels
 
 ROWS = [{"bag": "a", "labels": ["x", "y"], "score:x": 0.1}, {"bag": "b,;", "labels": [], "score:x": -1 / 3}]
 
@@ -105,13 +105,6 @@ def test_labels_in_a_models_order(tmp_path):
     np.testing.assert_array_equal(table.in_order(["y", "new", "x"]).matrix(["a", "b"]), [[1, 0, 1], [1, 0, 0]])
     with pytest.raises(ValueError, match="has the label 'x'; known are y, z"):
         table.in_order(["y", "z"])
-
-
-def test_files_are_found_by_path_name_and_stem(tmp_path):
-    table = stems(labels_in(tmp_path, "image,labels\nsub/a.png,x\nsub/b.png,y\nother/b.png,x\n"))
-    assert table.find(["somewhere/a.png", "a.png"]) == "a.png"
-    assert table.find(["sub/b.png"]) == "sub/b.png"
-    assert table.find(["b.png", "b"]) is None  # there are two
 
 
 @pytest.mark.parametrize(

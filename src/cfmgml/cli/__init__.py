@@ -19,6 +19,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from cfmgml._printable import screened
+from cfmgml.cli._console import say, show
+
 COMMANDS = ("demo", "build", "train", "predict", "evaluate", "inspect", "serve", "reproduce", "bench")
 INTERRUPTED = 130
 TERMINATED = 143
@@ -46,7 +49,7 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; what goes wrong becomes one line on stderr and an exit status."""
-    with _one_line_warnings(), _terminable():
+    with screened(), _one_line_warnings(), _terminable():
         try:
             status = app(args=None if arguments is None else list(arguments), prog_name="cfmgml", standalone_mode=False)
         except (KeyboardInterrupt, typer.Abort):
@@ -67,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, status: int = 1) -> int:
-    print(f"cfmgml: {' '.join(message.split())}", file=sys.stderr)
+    say(f"cfmgml: {' '.join(message.split())}")
     return status
 
 
@@ -76,7 +79,7 @@ def _one_line_warnings() -> Iterator[None]:
     """What the library warns users of, as a line on stderr without the place in the code."""
 
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        print(f"cfmgml: {message}", file=sys.stderr)
+        say(f"cfmgml: {message}")
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module=r"cfmgml(\.|$)")
@@ -105,7 +108,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from cfmgml import __version__
 
-        typer.echo(f"cfmgml {__version__}")
+        show(f"cfmgml {__version__}")
         raise typer.Exit
 
 
@@ -117,7 +120,7 @@ def _front_door(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        show(context.get_help())
 
 
 for _name in COMMANDS:

@@ -1,10 +1,12 @@
-"""What the commands share: where files go, and what is said on stderr."""
+"""What the commands share: where files go, what is shown on stdout and what is said on stderr."""
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
+
+from cfmgml._printable import printable, unscreened
 
 
 class OnError(StrEnum):
@@ -16,7 +18,17 @@ class OnError(StrEnum):
 
 def say(message: str) -> None:
     """A line for people, on stderr."""
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr, flush=True)
+
+
+def show(text: str) -> None:
+    """A result, on stdout; it may have several lines."""
+    print(text)
+
+
+def table_writer() -> Callable[[str], object]:
+    """What writes a table to stdout: into a file or a pipe as it is, for programs; a terminal sees it screened."""
+    return sys.stdout.write if sys.stdout.isatty() else unscreened(sys.stdout).write
 
 
 def check_target(path: Path, option: str = "-o") -> None:

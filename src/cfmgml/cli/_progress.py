@@ -4,6 +4,9 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from cfmgml._printable import printable, screened_console
+from cfmgml.cli._console import say
+
 if TYPE_CHECKING:
     from cfmgml.experiments.reproduction.reproduce import Reports
     from cfmgml.experiments.reproduction.running import Outcome
@@ -14,10 +17,9 @@ class WorkBar:
 
     def __init__(self, log: bool = False) -> None:
         from rich import progress
-        from rich.console import Console
 
         columns = (
-            progress.TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
             progress.TaskProgressColumn(),
             progress.TimeElapsedColumn(),
@@ -26,7 +28,7 @@ class WorkBar:
         )
         shown = sys.stderr.isatty() and not log
         self._log = log
-        self._bar = progress.Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+        self._bar = progress.Progress(*columns, console=screened_console(sys.stderr), transient=True, disable=not shown)
         self._task = self._bar.add_task("Starting", total=None)
 
     def __enter__(self) -> Self:
@@ -45,7 +47,7 @@ class WorkBar:
         return Reports(self._stage, self._planned, self._done)
 
     def _stage(self, words: str) -> None:
-        self._bar.update(self._task, description=words)
+        self._bar.update(self._task, description=printable(words))
         self._say(words)
 
     def _planned(self, cost: float) -> None:
@@ -58,8 +60,10 @@ class WorkBar:
         seconds = sum(row["cpu_seconds"] for row in outcome.rows)
         self._say(f"{unit.data}, {unit.method}, {unit.plan.scheme}, fold {unit.fold.outer}{inner}: {seconds:.1f} s")
         if outcome.failure:
-            self._bar.console.print(f"failed: {outcome.failure}", highlight=False, markup=False, soft_wrap=True)
+            self._bar.console.print(
+                printable(f"failed: {outcome.failure}"), highlight=False, markup=False, soft_wrap=True
+            )
 
     def _say(self, words: str) -> None:
         if self._log:
-            print(words, file=sys.stderr, flush=True)
+            say(words)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cfmgml.cli._console import show
+
 HELP = (
     "Measure this library against its peers, from a clone of the repository.\n\n"
     "Peers are not installed with cfmgml: 'make bench' makes an environment that has them. Without a peer, its rows "
@@ -31,7 +33,7 @@ def bench(
     status = subprocess.run([*command, "--quick"] if quick else command, check=False).returncode
     if status:
         raise typer.Exit(status)
-    typer.echo(f"Tables and plots are in {out}.")
+    show(f"Tables and plots are in {out}.")
 
 
 def find_suite(folder: Path | None) -> Path:

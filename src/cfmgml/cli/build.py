@@ -79,12 +79,17 @@ class Target:
         return cls(out, store, append)
 
     def save(self, bags: "BagDataset") -> None:
+        from cfmgml.inputs.remarks import overlap_remark
+
         if self.out is not None:
             bags.save(self.out)
             say(f"Wrote {self.out}: {bags!r}")
         if self.store is not None:
             bags.to_store(self.store, append=self.append and self.store.exists())
             say(f"Wrote {self.store}: {bags!r}")
+        remark = overlap_remark(bags.info)
+        if remark:
+            say(f"cfmgml: {remark}")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,10 +1,13 @@
 """``cfmgml demo``: handwritten digits, as a table and a page."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cfmgml._printable import screened_console
+from cfmgml.cli._console import say
 from cfmgml.cli.serve import Host, Port
 
 if TYPE_CHECKING:
@@ -46,25 +49,22 @@ def demo(
 
         web.serve_demo(host=host, port=port)
         return
-    from rich.console import Console
-
     sizes = QUICK if quick else (600, 200)
     n_train, n_test = n_train or sizes[0], n_test or sizes[1]
     if out.is_dir():
         raise ValueError(f"--out must be a file, and {out} is a folder: try --out {out / 'demo.html'}.")
     out.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a bad path fails now
-    progress = Console(stderr=True)
-    progress.print(f"Drawing {n_train} bags to train and {n_test} to test.", highlight=False)
+    say(f"Drawing {n_train} bags to train and {n_test} to test.")
 
     from cfmgml.experiments.demo import run_demo
     from cfmgml.experiments.demo_page import write_page
 
-    with progress.status("") as status:
+    with screened_console(sys.stderr).status("") as status:
         result = run_demo(n_train, n_test, seed, on_stage=lambda stage: status.update(f"{stage} ..."))
-    Console().print(_table(result))
+    screened_console(sys.stdout).print(_table(result))
     command = f"cfmgml demo --n-train {n_train} --n-test {n_test} --seed {seed}"
     write_page(result, out, command)
-    progress.print(f"Wrote {out} in {result.seconds:.0f} s. Open it in a browser.", highlight=False, soft_wrap=True)
+    say(f"Wrote {out} in {result.seconds:.0f} s. Open it in a browser.")
 
 
 def _table(result: "DemoResult") -> "Table":

@@ -8,17 +8,20 @@ from typing import Annotated
 
 import typer
 
-from cfmgml.cli._console import say
+from cfmgml._printable import printable
+from cfmgml.cli._console import say, show
 from cfmgml.cli.train import KernelName
 
 HELP = (
     "Compare methods on your own bags by cross-validation, at the level of bags and, where their labels are known, of "
     "graphs.\n\n"
     "Each method's parameters are chosen in folds inside the training bags. The table goes to stdout; with --out, all "
-    "measurements, tables and a report are kept there, and a run that was stopped goes on where it was."
+    "measurements, tables and a report are kept there, and a run that was stopped goes on where it was. Graphs in "
+    "several bags are found by their content; how many of those tested were trained on is said under the table."
     "\n\n\b\nExamples:\n"
     "  cfmgml evaluate photos.bags\n"
-    "  cfmgml evaluate photos.bags --methods cfmgml,misvm,dummy --folds 5 --out results"
+    "  cfmgml evaluate photos.bags --methods cfmgml,misvm,dummy --folds 5 --out results\n"
+    "  cfmgml evaluate photos.bags --methods cfmgml,dummy --apart"
 )
 
 
@@ -34,7 +37,17 @@ def evaluate(
     ] = None,
     kernel: Annotated[KernelName, typer.Option(help="What compares graphs; see cfmgml train.")] = KernelName.AUTO,
     folds: Annotated[int, typer.Option(min=2, help="Test folds.")] = 10,
-    inner: Annotated[int, typer.Option(min=2, help="Folds inside each training fold, which choose parameters.")] = 3,
+    inner: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Folds inside each training fold, which choose parameters.",
+            show_default="3; above 2,000 graphs one of the 3",
+        ),
+    ] = None,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Where bags share graphs, measure with folds that share none, too.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder to keep measurements, tables and a report in.")] = None,
     n_jobs: Annotated[int, typer.Option(help="Workers, each with one thread; -1 for one a core.")] = -1,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the folds and the methods.")] = 0,
@@ -42,7 +55,7 @@ def evaluate(
 ) -> None:
     from cfmgml.bags import BagDataset
     from cfmgml.cli._progress import WorkBar
-    from cfmgml.experiments.reproduction.evaluation import own_data, summary_table, wanted_methods
+    from cfmgml.experiments.reproduction.evaluation import own_data, remarks, summary_table, wanted_methods
     from cfmgml.experiments.reproduction.methods import find_methods
     from cfmgml.experiments.reproduction.page import About
     from cfmgml.experiments.reproduction.planning import Protocol, schemes
@@ -55,15 +68,17 @@ def evaluate(
     if names:
         find_methods(names)  # a wrong name fails before the data is read
     bags = BagDataset.load(data)
-    own = own_data(bags, data.stem, kernel_named(kernel.value, bags))
+    own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags), apart)
+    protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
+    for remark in remarks(own, protocol):
+        say(remark)
     with _folder(out) as folder, WorkBar(log) as bar:
         experiment = Experiment(folder)
-        protocol = Protocol(folds, inner, seed)
         chosen = find_methods(wanted_methods(names, bags))
         failures = experiment.run([own], chosen, protocol, n_jobs, bar.reports)
         results = experiment.results()
         for scheme in schemes(own) if results.methods else ():
-            typer.echo(markdown(summary_table(results, own.key, scheme)))
+            show(markdown(summary_table(results, own.key, scheme)))
         if out is not None and results.methods:
             about = About(f"Methods on {data.stem}", f"cfmgml evaluate {data.name}", failures=failures)
             say(f"Wrote {render(results, out, about).report}.")

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from cfmgml._printable import printable
+from cfmgml.cli._console import show
+
 HELP = (
     "Say what is in a data set, a store or a model: how it was built, its sizes and labels, kernel, versions and hash. "
     "Of a store no graph is read."
@@ -25,11 +28,12 @@ def inspect(
     from cfmgml.inputs import describe_file
 
     found = describe_file(file)
-    typer.echo(json.dumps(found, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(found)))
+    show(json.dumps(found, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(found)))
 
 
 def _lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    for name, value in values.items():
+    for key, value in values.items():
+        name = printable(str(key))
         if isinstance(value, Mapping):
             yield f"{indent}{name}:" if value else f"{indent}{name}: -"
             yield from _lines(value, f"{indent}  ")
@@ -42,4 +46,4 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(_word, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
+from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say, table_writer
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def predict(
         write_masks(bags, masks)
         say(f"Wrote {bags.n_bags} masks to {masks}.")
     if out is None:
-        sys.stdout.write(format_table(rows, f".{format.value}"))
+        table_writer()(format_table(rows, f".{format.value}"))
     else:
         write_table(rows, out)
         say(f"Wrote {out}: {len(rows):,} rows, one a {level.value}.")
@@ -122,7 +122,7 @@ def _predict_store(
     model, store = CfMGML.load(model_file), BagStore(folder)
     predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
     if out is None:
-        predictions.write_text(sys.stdout.write, f".{format.value}")
+        predictions.write_text(table_writer(), f".{format.value}")
     elif as_folder:
         say(f"Wrote {predictions.write_folder(out)}: {store.n_partitions:,} files, a row a {level.value}.")
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml.cli._console import say
+from cfmgml.cli._console import say, show
 
 if TYPE_CHECKING:
     from cfmgml.experiments.reproduction.catalogue import DataSet
@@ -134,5 +134,5 @@ def _render(experiment: "Experiment", quick: bool, failures: list[str], samples:
     for theirs in ("cfMGML", "SGSL_SVM"):
         table = against_table(results, list(results.facts), theirs)
         if table.rows:
-            typer.echo(markdown(table))
+            show(markdown(table))
     say(f"Wrote {written.report} (open it in a browser) and the tables in {written.tables}.")

@@ -48,7 +48,7 @@ def seen_graphs(train: BagDataset, test: BagDataset) -> BoolArray:
     return np.isin(test.graph_names, train.graph_names)  # type: ignore[arg-type]
 
 
-def name_groups(names: NameArray, bag_ptr: IntArray) -> IntArray:
+def name_groups(names: NameArray | IntArray, bag_ptr: IntArray) -> IntArray:
     """Connected components of bags under "has a graph of the same name", numbered in the order of the bags."""
     distinct, graph = np.unique(names, return_inverse=True)
     bag = segment_ids(bag_ptr)
@@ -62,9 +62,11 @@ def name_groups(names: NameArray, bag_ptr: IntArray) -> IntArray:
     return rank[group]
 
 
-def overlap_summary(names: NameArray, bag_ptr: IntArray) -> dict[str, Any]:
-    """How much bags share, for ``info["overlap"]``."""
-    _, times = np.unique(names, return_counts=True)
+def overlap_summary(names: NameArray | IntArray, bag_ptr: IntArray) -> dict[str, Any]:
+    """How much bags share, for ``info["overlap"]``; ``names``, or numbers, tell which graphs are the same."""
+    _, graph = np.unique(names, return_inverse=True)
+    in_bags = np.unique(np.stack([graph, segment_ids(bag_ptr)]), axis=1)[0]  # a graph once a bag
+    times = np.bincount(in_bags)
     group_sizes = np.bincount(name_groups(names, bag_ptr))
     return {
         "n_graphs": len(names),

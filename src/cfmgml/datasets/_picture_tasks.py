@@ -1,13 +1,15 @@
 """Which pictures to build, what they are called, and which mask belongs to which."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cfmgml.datasets._image_files import image_files
+from cfmgml.datasets._image_files import IMAGE_SUFFIXES, image_files
+
+MASK_SUFFIXES = IMAGE_SUFFIXES | {".mat"}
 
 
 @dataclass(frozen=True)
@@ -77,5 +79,19 @@ def _masks_in(folder: Path, pictures: list[Any]) -> list[Path]:
         raise FileNotFoundError(f"there is no folder {folder} with masks.")
     if not all(isinstance(picture, str | Path) for picture in pictures):
         raise TypeError("a folder of masks goes with images that are files; pass a list of masks.")
-    by_stem = {path.stem: path for path in sorted(folder.iterdir())}
-    return [by_stem.get(Path(picture).stem, folder / f"{Path(picture).stem}.png") for picture in pictures]
+    masks = _by_stem(
+        path for path in sorted(folder.iterdir()) if path.suffix.lower() in MASK_SUFFIXES and path.is_file()
+    )
+    called = _by_stem(map(Path, pictures))
+    for stem in called:
+        if stem in masks and max(len(masks[stem]), len(called[stem])) > 1:
+            names = [" and ".join(file.name for file in files[stem]) for files in (masks, called)]
+            raise ValueError(f"a picture has one mask, of its name; in {folder} there is {names[0]} for {names[1]}.")
+    return [masks.get(picture.stem, [folder / f"{picture.stem}.png"])[0] for picture in map(Path, pictures)]
+
+
+def _by_stem(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        found.setdefault(path.stem, []).append(path)
+    return found

@@ -76,8 +76,8 @@ def bags_from_images(
     images
         A folder, or a list of files and arrays. Arrays have shape (height, width) or (height, width, 1 to 4).
     segments
-        The segment number of every pixel: a folder (a mask has its picture's name, with any suffix), or a list of files
-        and arrays. None: regions are found in the picture.
+        The segment number of every pixel: a folder (a mask has its picture's name, with the suffix of any picture
+        or ``.mat``; one a picture), or a list of files and arrays. None: regions are found in the picture.
     labels
         The pictures' labels: a list of lists of names, or a matrix (n_images, n_labels). Left out, a picture has the
         labels of its segments if those are given, else none are known.

@@ -35,6 +35,7 @@ def read_graphml(
         "bags": list(files.values()),
         "parameters": parameters,
         "format": "GraphML",
+        "files": [path.name for path in files],
     }
 
 

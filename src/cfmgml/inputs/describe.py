@@ -9,7 +9,10 @@ import numpy as np
 from cfmgml._files import read_header
 from cfmgml._segments import lengths
 from cfmgml.bags import BagDataset
+from cfmgml.datasets._contents import same_graphs
+from cfmgml.datasets._overlap import overlap_summary
 from cfmgml.graphs import GraphBatch
+from cfmgml.inputs.remarks import label_remarks
 from cfmgml.model import CfMGML
 from cfmgml.recipes import recipe_of
 from cfmgml.scoring import DualScorer
@@ -48,6 +51,7 @@ def _describe_bags(path: Path, meta: Mapping[str, Any]) -> Description:
     return {
         "built": _built(bags.info),
         "sizes": sizes,
+        "repeated": _repeated(overlap_summary(same_graphs(bags), bags.bag_ptr)),
         "labels": _labels(bags),
         "fingerprint": bags.fingerprint(),
     }
@@ -68,6 +72,7 @@ def _describe_store(store: BagStore) -> Description:
             "nodes have labels": "graphs.nodes.label" in store.columns,
             "node attributes": store.n_attributes,
         },
+        "repeated": _repeated(store.info.get("overlap")),
         "labels": _store_labels(store),
         "fingerprint": store.fingerprint(),
     }
@@ -103,10 +108,23 @@ def _built(info: Mapping[str, Any]) -> Description:
     told = {name: info[name] for name in ("name", "description", "source", "licence", "recipe_version") if name in info}
     if recipe.vocabulary is not None:
         told["vocabulary"] = f"{len(recipe.vocabulary.get('counts', {})):,} words that occur in several texts"
-    skipped = info.get("skipped") or {}
-    return {"from": recipe.kind, **told, "parameters": dict(recipe.parameters)} | (
-        {"left out": dict(skipped)} if skipped else {}
+    skipped, remarks = info.get("skipped") or {}, label_remarks(info)
+    return (
+        {"from": recipe.kind, **told, "parameters": dict(recipe.parameters)}
+        | ({"left out": dict(skipped)} if skipped else {})
+        | ({"remarks": remarks} if remarks else {})
     )
+
+
+def _repeated(overlap: Mapping[str, Any] | None) -> Description:
+    """Graphs that are the same, by content; of a store, when it was built."""
+    if overlap is None:
+        return {"known": "not looked for"}
+    return {
+        "graphs": overlap["n_graphs"],
+        "different graphs": overlap["n_distinct_graphs"],
+        "graphs in several bags": overlap["n_shared_graphs"],
+    }
 
 
 def _sizes(graphs: GraphBatch) -> Description:

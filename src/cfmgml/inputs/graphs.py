@@ -1,5 +1,6 @@
 """Bags from graph files: TUDataset folders, networkx GraphML, and PyTorch Geometric's saved graphs."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,8 +16,10 @@ from cfmgml.inputs._graphml import SUFFIXES as GRAPHML
 from cfmgml.inputs._graphml import read_graphml
 from cfmgml.inputs._pyg import read_pyg
 from cfmgml.inputs._tudataset import find_tudataset, read_tudataset
-from cfmgml.inputs.labels import LabelTable, read_labels, split_labels, stems, table_of_sets
+from cfmgml.inputs.labels import LabelTable, read_labels, split_labels, table_of_sets
+from cfmgml.inputs.matching import match_names
 from cfmgml.inputs.paths import list_files
+from cfmgml.inputs.remarks import with_remarks
 from cfmgml.inputs.tables import read_table
 
 
@@ -30,6 +33,7 @@ class GraphFiles:
     labels: list[list[str]] | None = None  # of each graph
     parameters: dict[str, Any] = field(default_factory=dict)  # which data of nodes were read
     format: str = ""
+    files: list[str] | None = None  # names of the files, where each graph has one
 
 
 def graph_bags(
@@ -50,8 +54,9 @@ def graph_bags(
         with ``raw`` in it); or folders, globs and names of GraphML files; or one ``.pt`` file of PyG graphs. Graphs of
         a folder inside the one named are a bag; any other graph is a bag of its own.
     labels
-        A table of the bags' labels, by bag; `cfmgml.inputs.labels` says in which forms. Without it a bag has the
-        labels of its graphs, if files tell (TUDataset's ``NAME_graph_labels.txt``, PyG's ``y``); False takes none.
+        A table of the bags' labels, by exact bag, or by the file of a bag that is one file; `cfmgml.inputs.labels`
+        says in which forms. Every bag must have a row; rows of no bag are warned of. Without it a bag has the labels of
+        its graphs, if files tell (TUDataset's ``NAME_graph_labels.txt``, PyG's ``y``); False takes none.
     bags
         A table of ``graph``, ``bag`` and, if wanted, ``labels`` of the graph: which graph is in which bag.
     label_names
@@ -70,7 +75,7 @@ def graph_bags(
         if found.labels is not None:
             given["graph_Y"] = _graph_matrix(found.labels, table)[order]
     graphs = found.graphs[order]
-    return BagDataset(
+    built = BagDataset(
         replace(graphs, graph_ids=np.arange(graphs.n_graphs)),
         ptr,
         bag_names=np.array(names),
@@ -82,6 +87,9 @@ def graph_bags(
         },
         **given,
     )
+    if table is None:
+        return with_remarks(built)
+    return with_remarks(built, table.source, match_names(table.rows, names).unmatched)
 
 
 def _read(sources: Sequence[str | Path], node_label: str | None, node_attributes: Sequence[str] | None) -> GraphFiles:
@@ -131,7 +139,8 @@ def _into_bags(found: GraphFiles, path: str | Path) -> GraphFiles:
     if len(set(kept)) < len(kept):
         raise ValueError(f"{path} puts graph {found.names[max(kept, key=kept.count)]!r} into a bag twice.")
     labels = own if own else None if found.labels is None else [found.labels[k] for k in kept]
-    return replace(found, graphs=found.graphs[kept], names=[found.names[k] for k in kept], bags=names, labels=labels)
+    graphs, called = found.graphs[kept], [found.names[k] for k in kept]
+    return replace(found, graphs=graphs, names=called, bags=names, labels=labels, files=None)
 
 
 def _grouped(bags: list[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], list[str]]:
@@ -148,12 +157,20 @@ def _label_table(
     if labels is False or (labels is None and found.labels is None):
         return None
     if labels is not None:
-        return stems(read_labels(labels)).in_order(label_names)
+        return read_labels(labels).renamed(_bags_of_files(found)).in_order(label_names)
     assert found.labels is not None
     sets: dict[str, list[str] | None] = {bag: [] for bag in bags}
     for bag, own in zip(found.bags, found.labels, strict=True):
         sets[bag] = [*(sets[bag] or ()), *own]
     return table_of_sets(sets, "the graphs' own labels").in_order(label_names)
+
+
+def _bags_of_files(found: GraphFiles) -> dict[str, str]:
+    """The bags that are one file each, by that file's name."""
+    if found.files is None:
+        return {}
+    n_files = Counter(found.bags)
+    return {file: bag for file, bag in zip(found.files, found.bags, strict=True) if n_files[bag] == 1}
 
 
 def _keys(table: LabelTable, bags: list[str]) -> list[str]:

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import IMAGE_SUFFIXES
-from cfmgml.inputs.labels import LabelTable, file_names, key_column, labels_of_rows, read_labels, stems
+from cfmgml.inputs.labels import LabelTable, key_column, labels_of_rows, read_labels
+from cfmgml.inputs.matching import RowMatch, match_files
 from cfmgml.inputs.paths import list_files
+from cfmgml.inputs.remarks import with_remarks
 from cfmgml.inputs.tables import Row, read_table, table_suffix
 from cfmgml.recipes import Recipe
 
@@ -35,9 +37,10 @@ def image_bags(
         Folders, globs, picture files; or one table with a column ``image`` (paths relative to the table), and if
         wanted ``segments`` and labels.
     labels
-        A table of the pictures' labels (`cfmgml.inputs.labels` says in which forms). A picture is found by its path,
-        its name, or its name without suffix; every picture must have a row, unless ``on_error`` is ``"skip"``. None
-        takes those of the pictures' own table, if it has any, and False none at all.
+        A table of the pictures' labels (`cfmgml.inputs.labels` says in which forms). A picture is found by its exact
+        name, folders before it or not; a name without suffix must be that of one picture. Every picture must have a
+        row, unless ``on_error`` is ``"skip"``; rows of no picture are warned of. None takes the labels of the
+        pictures' own table, if it has any, and False none at all.
     segments
         A folder of masks, each called like its picture; without it, regions are found in the pictures.
     segment_labels
@@ -56,14 +59,18 @@ def image_bags(
     if labels is not None:
         table = None if labels is False else read_labels(labels)
     given: dict[str, Any] = {}
+    matched = RowMatch([], [])
     if table is not None:
-        files, masks, given = _labelled(files, masks, stems(table).in_order(label_names), on_error)
+        table = table.in_order(label_names)
+        matched = match_files(table.rows, files, IMAGE_SUFFIXES, table.source)
+        files, masks, given = _labelled(files, masks, table, matched, on_error)
     elif label_names is not None and segment_labels is not None:
         given["label_names"] = list(label_names)
     if segment_labels is not None:
         given["segment_labels"] = _segment_labels(segment_labels, files)
     chosen = segments if segments is not None else None if masks is None else masks
-    return (recipe or Recipe("images")).build_images(files, chosen, on_error=on_error, **given, **options)
+    bags = (recipe or Recipe("images")).build_images(files, chosen, on_error=on_error, **given, **options)
+    return with_remarks(bags, "" if table is None else table.source, matched.unmatched)
 
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
@@ -97,15 +104,16 @@ def _mask_of(row: Row, column: str, name: str, path: Path) -> str:
 
 
 def _labelled(
-    files: list[Path], masks: list[Path] | None, table: LabelTable, on_error: str
+    files: list[Path], masks: list[Path] | None, table: LabelTable, matched: RowMatch, on_error: str
 ) -> tuple[list[Path], list[Path] | None, dict[str, Any]]:
     """The pictures that the table has labels for, and those labels."""
-    keys = [table.find(file_names(file)) for file in files]
+    keys = matched.keys
     lacking = [file for file, key in zip(files, keys, strict=True) if key is None]
     if lacking and (on_error == "raise" or len(lacking) == len(files)):
+        other = f", and its row for {matched.unmatched[0]!r} is of no picture" if matched.unmatched else ""
         raise ValueError(
-            f"{table.source} has no row for {lacking[0].name} ({len(lacking)} of {len(files)} pictures have none); "
-            "add a row, with empty labels if it has none, or skip such pictures (--on-error skip)."
+            f"{table.source} has no row for {lacking[0].name} ({len(lacking)} of {len(files)} pictures have none)"
+            f"{other}; add a row, with empty labels if it has none, or skip such pictures (--on-error skip)."
         )
     if lacking:
         warnings.warn(
@@ -135,7 +143,7 @@ def _segment_labels(path: str | Path, files: list[Path]) -> list[dict[int, list[
             raise ValueError(f"{path}: row {number} must have a number as segment, got {value!r}.") from None
         label = str(row[names["label"]] or "").strip()
         by_name.setdefault(str(row[key]).strip(), {}).setdefault(segment, []).extend([label] if label else [])
-    found = [next((by_name[name] for name in file_names(file) if name in by_name), None) for file in files]
-    if None in found:
-        raise ValueError(f"{path} has no row for {files[found.index(None)].name}.")
-    return [row for row in found if row is not None]
+    keys = match_files(by_name, files, IMAGE_SUFFIXES, str(path)).keys
+    if None in keys:
+        raise ValueError(f"{path} has no row for {files[keys.index(None)].name}.")
+    return [by_name[key] for key in keys if key is not None]

@@ -10,7 +10,7 @@ Three forms are told apart by the names of the columns, beside the one that says
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,16 +30,14 @@ class LabelTable:
     rows: Mapping[str, FloatArray]
     source: str  # for messages
 
-    def find(self, names: Sequence[str]) -> str | None:
-        """The table's name for a thing that may be called by any of these, such as a file by path, name or stem."""
-        for name in names:
-            if name in self.rows:
-                return name
-        return None
-
     def matrix(self, keys: Sequence[str]) -> FloatArray:
         """Shape (n_keys, n_labels)."""
         return np.array([self.rows[key] for key in keys])
+
+    def renamed(self, names: Mapping[str, str]) -> "LabelTable":
+        """With other names for some rows, but for those that another row has already."""
+        free = {old: new for old, new in names.items() if new not in self.rows}
+        return LabelTable(self.label_names, {free.get(key, key): row for key, row in self.rows.items()}, self.source)
 
     def in_order(self, label_names: Sequence[str] | None) -> "LabelTable":
         """With these labels as columns; those the table does not have are 0 throughout."""
@@ -111,21 +109,6 @@ def table_of_sets(sets: Mapping[str, list[str] | None], source: str) -> LabelTab
         for key, labels in sets.items()
     }
     return LabelTable(names, rows, source)
-
-
-def file_names(path: Path) -> list[str]:
-    """What a table may call a file, most exact first."""
-    return list(dict.fromkeys([path.as_posix(), path.name, path.stem]))
-
-
-def stems(table: LabelTable) -> LabelTable:
-    """The table with names of files also without folder and suffix, where that is not ambiguous."""
-    short: dict[str, list[str]] = {}
-    for key in table.rows:
-        for name in {PurePath(key).name, PurePath(key).stem}:
-            short.setdefault(name, []).append(key)
-    more = {name: table.rows[keys[0]] for name, keys in short.items() if len(keys) == 1}
-    return LabelTable(table.label_names, {**more, **table.rows}, table.source)
 
 
 # -- the three forms -------------------------------------------------------------------------

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfmgml.bags import BagDataset
-from cfmgml.inputs.labels import KEYS, LabelTable, file_names, read_labels, split_labels, stems, table_of_sets
+from cfmgml.inputs.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
+from cfmgml.inputs.matching import RowMatch, match_files, match_names
 from cfmgml.inputs.paths import list_files
+from cfmgml.inputs.remarks import with_remarks
 from cfmgml.inputs.tables import Row, read_table, table_suffix
 from cfmgml.recipes import Recipe
 
 TEXT, TEXTS, OWN = ("text", "document", "abstract"), ("texts", "sentences", "paragraphs"), "text_labels"
+TEXT_SUFFIX = ".txt"
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Documents:
     contents: list[str | list[str]]
     labels: list[list[str] | None] | None = None
     text_labels: list[list[str]] | None = None
+    files: list[Path] | None = None
 
 
 def text_bags(
@@ -41,8 +45,9 @@ def text_bags(
         as an abstract and those of its references), if wanted ``id``, ``labels``, and ``text_labels`` (a list a text,
         to measure predictions with). Or folders, globs and names of ``.txt`` files, one document each.
     labels
-        A table of the documents' labels, by id or file name; `cfmgml.inputs.labels` says in which forms. None takes
-        those of the documents' own table, if it has any, and False none at all.
+        A table of the documents' labels, by exact id or file name; `cfmgml.inputs.labels` says in which forms. Every
+        document must have a row; rows of no document are warned of. None takes the labels of the documents' own table,
+        if it has any, and False none at all.
     label_names
         The labels in this order, as a model has them; others are refused.
     recipe
@@ -51,41 +56,45 @@ def text_bags(
         Go to `bags_from_texts`.
     """
     found = read_documents(sources)
-    table, keys = _labels_of(found, labels, ", ".join(map(str, sources)))
+    table, matched = _labels_of(found, labels, ", ".join(map(str, sources)))
     given: dict[str, Any] = {}
     if table is not None:
         table = table.in_order(label_names)
-        given = {"Y": table.matrix(keys), "label_names": table.label_names}
+        given = {"Y": table.matrix(_keys(table, matched, found.names)), "label_names": table.label_names}
         if found.text_labels is not None:
             given["graph_Y"] = [[name in row for name in table.label_names] for row in found.text_labels]
-    return (recipe or Recipe("texts")).build_texts(found.contents, names=found.names, **given, **options)
+    bags = (recipe or Recipe("texts")).build_texts(found.contents, names=found.names, **given, **options)
+    return with_remarks(bags, "" if table is None else table.source, matched.unmatched)
 
 
 def _labels_of(
     found: Documents, labels: str | Path | Literal[False] | None, source: str
-) -> tuple[LabelTable | None, list[str]]:
-    """The documents' labels, from a table of their own or from the documents', and each document's name there."""
+) -> tuple[LabelTable | None, RowMatch]:
+    """The documents' labels, from a table of their own or from the documents', and each document's row there."""
     if labels is False or (labels is None and found.labels is None):
-        return None, []
+        return None, RowMatch([], [])
     if labels is not None:
-        table = stems(read_labels(labels))
-        return table, _keys(table, found.names)
+        table = read_labels(labels)
+        if found.files is not None:
+            return table, match_files(table.rows, found.files, [TEXT_SUFFIX], table.source)
+        return table, match_names(table.rows, found.names)
     assert found.labels is not None
     numbers = [str(k) for k in range(len(found.names))]
-    return table_of_sets(dict(zip(numbers, found.labels, strict=True)), source), numbers
+    return table_of_sets(dict(zip(numbers, found.labels, strict=True)), source), match_names(numbers, numbers)
 
 
 def read_documents(sources: Sequence[str | Path]) -> Documents:
     """The documents of a table, or of text files."""
     if len(sources) == 1 and table_suffix(sources[0]) is not None:
         return _from_rows(read_table(sources[0]), str(sources[0]))
-    files = list_files(sources, [".txt"], "text file (.txt)")
+    files = list_files(sources, [TEXT_SUFFIX], "text file (.txt)")
     try:
         contents: list[str | list[str]] = [file.read_text(encoding="utf-8-sig") for file in files]
     except UnicodeDecodeError as error:
         raise ValueError(f"a text file is not UTF-8 ({error}); save it as UTF-8.") from error
     names = [file.stem for file in files]
-    return Documents(names if len(set(names)) == len(names) else [file.as_posix() for file in files], contents)
+    names = names if len(set(names)) == len(names) else [file.as_posix() for file in files]
+    return Documents(names, contents, files=files)
 
 
 def _from_rows(rows: list[Row], source: str) -> Documents:
@@ -126,8 +135,8 @@ def _text_labels(rows: list[Row], contents: list[str | list[str]], column: str, 
     return found
 
 
-def _keys(table: LabelTable, names: list[str]) -> list[str]:
-    keys = [table.find(file_names(Path(name))) for name in names]
+def _keys(table: LabelTable, matched: RowMatch, names: list[str]) -> list[str]:
+    keys = matched.keys
     if None in keys:
         name = names[keys.index(None)]
         raise ValueError(f"{table.source} has no row for {name} ({keys.count(None)} of {len(keys)} texts have none).")

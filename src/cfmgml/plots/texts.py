@@ -1,6 +1,5 @@
 """A bag of texts as a picture: the texts with their deciding words marked, and the keyword graph of one of them."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._keyword_graphs import find_nodes
+from cfmgml.datasets._keywords import normal_form
 from cfmgml.graphs import GraphBatch
 from cfmgml.plots._shown import HEAT, UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
 from cfmgml.plots._text_flow import Block, Mark, draw_blocks, drawable
@@ -134,7 +134,7 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
         scores = None if shown.scores is None else shown.scores[graph]
         truth = None if shown.bag.graph_Y is None else shown.bag.graph_Y[graph]
         verdict, colour = _verdict(shown.bag.label_names, scores, truth) if number == graph else ("", UNKNOWN)
-        normal = unicodedata.normalize("NFKC", text)
+        normal = normal_form(text)
         header = " | ".join(part for part in (f"{number + 1}", verdict) if part)
         blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, strongest)))
     return blocks

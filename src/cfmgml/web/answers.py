@@ -4,7 +4,6 @@ Nothing is computed here that the model does not say: scores are `decision_funct
 graph's, and contributions are `explain`.
 """
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from cfmgml._typing import FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import ImageError
 from cfmgml.datasets._keyword_graphs import find_nodes
+from cfmgml.datasets._keywords import normal_form
 from cfmgml.datasets._picture_graphs import Recipe as PictureRecipe
 from cfmgml.datasets._picture_graphs import regions_and_superpixels
 from cfmgml.datasets._regions import find_regions
@@ -183,7 +183,7 @@ def build_text(texts: str | list[str], recipe: Recipe, limits: Limits) -> Built:
         raise Refused(413, "too_many_graphs", reason)
     bag = recipe.build_texts([parts])
     stem = bool(recipe.parameters.get("stem", True))
-    shown = [_marked(unicodedata.normalize("NFKC", part), bag, k, stem) for k, part in enumerate(parts)]
+    shown = [_marked(normal_form(part), bag, k, stem) for k, part in enumerate(parts)]
     whole = bag.n_graphs == 1 and len(parts) > 1
     entries = [{"name": "text" if whole else f"sentence {k + 1}"} for k in range(bag.n_graphs)]
     return Built(bag, entries, {"texts": shown})

@@ -31,7 +31,8 @@ class DataSet:
     kernel: Kernel
     column: str | None = None  # of the paper's tables
     load_single: Load | None = None  # each bag joined to one graph
-    shared: bool = False  # bags share graphs: a second set of folds keeps them apart
+    shared: bool = False  # bags share graphs
+    apart: bool = True  # if they do, a second set of folds keeps them apart
     ranked: bool = False  # counts in the average ranks; one variant of each data set does
     stand_in: str | None = None  # what it stands in for
     has_graph_labels: bool = True

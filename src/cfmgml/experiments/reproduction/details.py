@@ -95,7 +95,7 @@ def confusion_rows(results: Results, data: str, matrix: IntArray) -> tuple[list[
 
 def overlap_table(results: Results) -> Table | None:
     """Folds over bags beside folds that share no graph, for data whose bags share graphs."""
-    shared = [data for data, fact in results.facts.items() if fact["overlap"]]
+    shared = [data for data, fact in results.facts.items() if "mean_trained" in (fact["overlap"] or {})]
     if not shared:
         return None
     columns = [

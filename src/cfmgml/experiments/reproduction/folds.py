@@ -52,6 +52,8 @@ def make_folds(bags: BagDataset, plan: FoldPlan) -> list[Fold]:
     folds = []
     for outer, (train, test) in enumerate(_split(everything, shares, plan.n_folds, plan.seed)):
         folds.append(Fold(outer, None, train, test))
+        if shares is None and len(train) <= plan.n_inner:
+            raise ValueError(f"n_inner must be below {len(train)}, the bags that a fold trains on, got {plan.n_inner}.")
         if plan.n_inner and len(train) > plan.n_inner:
             within = _split(train, shares, plan.n_inner, plan.seed + 1)
             folds += [Fold(outer, inner, *split) for inner, split in enumerate(within)]

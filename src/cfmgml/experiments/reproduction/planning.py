@@ -10,7 +10,8 @@ import numpy as np
 
 from cfmgml._files import atomic_write
 from cfmgml._segments import lengths
-from cfmgml.datasets._overlap import overlap_summary
+from cfmgml.bags import BagDataset
+from cfmgml.datasets._overlap import overlap_summary, seen_graphs
 from cfmgml.experiments.reproduction.catalogue import DataSet
 from cfmgml.experiments.reproduction.folds import Fold, FoldPlan, make_folds, n_left_out
 from cfmgml.experiments.reproduction.forms import LoadedData
@@ -35,6 +36,7 @@ class Protocol:
     seed: int = 0
     n_bags: int | None = None  # of each data set; None for all
     quick: bool = False
+    all_inner: bool = False  # choose settings on all inner folds, however many graphs there are
 
     @classmethod
     def for_quick(cls, seed: int = 0) -> "Protocol":
@@ -46,7 +48,8 @@ class Protocol:
 
     def n_inner_run(self, data: DataSet) -> int:
         """On how many of the inner folds settings are chosen."""
-        return N_INNER_MANY if data.n_graphs > MANY_GRAPHS and not self.quick else self.n_inner
+        fewer = data.n_graphs > MANY_GRAPHS and not self.quick and not self.all_inner
+        return N_INNER_MANY if fewer else self.n_inner
 
     def grid(self, method: Method, data: DataSet) -> Mapping[str, Sequence[Any]]:
         """What is searched for a method on a data set."""
@@ -60,7 +63,7 @@ class Protocol:
 
 
 def schemes(data: DataSet) -> tuple[str, ...]:
-    return ("bags", "disjoint") if data.shared else ("bags",)
+    return ("bags", "disjoint") if data.shared and data.apart else ("bags",)
 
 
 def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]:
@@ -149,7 +152,7 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
         "kernel": repr(data.kernel),
         "protocol": {"n_folds": protocol.n_folds, "n_inner": protocol.n_inner, "seed": protocol.seed},
         "n_inner_run": protocol.n_inner_run(data),
-        "overlap": _overlap(loaded, protocol) if data.shared else None,
+        "overlap": overlap_facts(loaded.bags, data, protocol) if data.shared else None,
         "fingerprints": {
             method.key: loaded.fingerprint(method.form) for method in methods if not why_not(loaded, method)
         },
@@ -161,15 +164,22 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
     }
 
 
-def _overlap(loaded: LoadedData, protocol: Protocol) -> Facts:
-    bags = loaded.bags
+def overlap_facts(bags: BagDataset, data: DataSet, protocol: Protocol) -> Facts:
+    """How much bags share, how much of it folds put on both sides, and what it costs to keep it apart."""
     assert bags.graph_names is not None
-    found = overlap_summary(bags.graph_names, bags.bag_ptr)
-    outer = [fold for fold in make_folds(bags, protocol.fold_plan("disjoint")) if fold.inner is None]
-    left_out = float(np.mean([n_left_out(fold, bags.n_bags) for fold in outer]))
-    trained = float(np.mean([len(fold.train) for fold in outer]))
-    found.pop("note")
-    return {**found, "mean_left_out": round(left_out, 1), "mean_trained": round(trained, 1)}
+    facts = overlap_summary(bags.graph_names, bags.bag_ptr)
+    facts.pop("note")
+    seen = [seen_graphs(bags[fold.train], bags[fold.test]).mean() for fold in _outer(bags, protocol, "bags")]
+    facts["seen_in_training"] = round(float(np.mean(seen)), 3)
+    if data.apart:
+        outer = _outer(bags, protocol, "disjoint")
+        facts["mean_left_out"] = round(float(np.mean([n_left_out(fold, bags.n_bags) for fold in outer])), 1)
+        facts["mean_trained"] = round(float(np.mean([len(fold.train) for fold in outer])), 1)
+    return facts
+
+
+def _outer(bags: BagDataset, protocol: Protocol, scheme: str) -> list[Fold]:
+    return [fold for fold in make_folds(bags, protocol.fold_plan(scheme)) if fold.inner is None]
 
 
 def write_facts(folder: Path, facts: Facts) -> None:
