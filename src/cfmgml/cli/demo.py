@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml.cli.serve import Host, Port
+from cfmgml.cli.serve import AllowHost, Host, Port
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,11 +40,12 @@ def demo(
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    allow_host: AllowHost = None,
 ) -> None:
     if in_browser:
         from cfmgml import web
 
-        web.serve_demo(host=host, port=port)
+        web.serve_demo(host=host, port=port, allow_hosts=allow_host or ())
         return
     from rich.console import Console
 
