@@ -12,6 +12,7 @@ from cfmgml import CfMGML
 from cfmgml.datasets import bags_from_texts
 from cfmgml.kernels import WeisfeilerLehman
 from cfmgml.web import Exhibit, Limits, Sample, create_app, demo
+from cfmgml.web.server import server_config
 from made_up import rings_and_chains
 from needs import needs, needs_program
 
@@ -74,8 +75,8 @@ def make_file():
 
 @contextlib.contextmanager
 def running(app):
-    """Serve an application on a free port; gives its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, server_header=False))
+    """Serve an application on a free port, as `serve` does; gives its address."""
+    server = uvicorn.Server(server_config(app, app.state.room.limits, port=0))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -104,6 +104,8 @@ def test_bad_uploads(client, photo_file):
 
 def test_bad_texts(client):
     check_problem(client.post(TEXT, json={"text": "x" * 2001}), 413, "text_too_long")
+    check_problem(client.post(TEXT, json={"text": "\ufdfa" * 112}), 413, "text_too_long")  # 18 characters each
+    assert client.post(TEXT, json={"text": "\ufdfa" * 111}).status_code == 200
     check_problem(client.post(TEXT, json={"texts": ["x"] * 21}), 413, "too_many_graphs")
     for body in ({}, {"text": "a", "texts": ["b"]}, {"text": 3}, {"words": "a"}, [], "a"):
         check_problem(client.post(TEXT, json=body), 422, "bad_text")
@@ -111,6 +113,32 @@ def test_bad_texts(client):
     for body in (b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"[" * 20_000, b"null", b""):
         check_problem(client.post(TEXT, content=body, headers=headers), 422, "bad_text")
     check_problem(client.post(TEXT, content=b"text"), 415, "wrong_type")
+
+
+def test_head_is_get_without_content(client):
+    for url in (
+        "/",
+        "/healthz",
+        "/static/app.js",
+        "/api/v1/models",
+        "/api/v1/models/texts/samples/0",
+        "/nowhere",
+        IMAGE,
+    ):
+        got, head = client.get(url), client.head(url)
+        assert head.status_code == got.status_code, url
+        assert head.content == b""
+        assert head.headers["content-length"] == str(len(got.content))
+        assert head.headers["content-type"] == got.headers["content-type"]
+    assert 'requests_total{method="HEAD",route="/healthz",status="200"} 1' in client.get("/metrics").text
+
+
+def test_many_faults_of_a_text_are_one(client):
+    """Checked in the server's own process: thousands of faults must cost neither its time nor its memory."""
+    for body in (b'{"texts": [' + b"1," * 9000 + b"1]}", b"{" + b'"a": 1,' * 3000 + b'"b": 1}'):
+        response = client.post(TEXT, content=body, headers={"Content-Type": "application/json"})
+        check_problem(response, 422, "bad_text")
+        assert len(response.text) < 300
 
 
 def test_other_addresses(client):

@@ -1,6 +1,7 @@
 """Graphs as JSON: the numbers of Python, what is refused and why, and the page for such a model."""
 
 import json
+import tracemalloc
 
 import httpx
 import numpy as np
@@ -45,6 +46,36 @@ def test_attributes_and_names(rng):
     assert np.isfinite(answer["graphs"][0]["scores"]).all()
 
 
+@pytest.mark.parametrize(
+    ("start", "part", "stop", "status", "reason"),
+    [
+        ('{"graphs": [', "1,", "1]}", 422, "graphs.0: Input should be a valid dictionary"),
+        ('{"graphs": [', "{},", "{}]}", 413, "at least 401 graphs; 400 are the most"),
+        ('{"graphs": [', "[],", "[]]}", 422, "graphs.0: Input should be a valid dictionary"),
+        ('{"graphs": [{"x": [', "[[]],", "[]]}]}", 422, "graphs.0.x: Extra inputs"),
+        ('{"graphs": [{"node_labels": [', "{},", "0]}]}", 413, "at least 401 graphs"),
+        ('{"graphs": [{"node_labels": [', "0,", "0]}]}", 413, "nodes; 2,000 are the most"),
+        ('{"graphs": [{"edges": [', "[0,0],", "[0,0]]}]}", 413, "edges; 20,000 are the most"),
+        ('{"graphs": [{"node_attributes": [["",', '"",', "0]]}]}", 422, "graphs.0.node_attributes.0.0: .* number"),
+        ('{"a": 0, ', '"a": 0,', '"a": 0}', 422, "members; 16 are the most"),
+        ("", "[", "", 422, "nested too deep"),
+        ('{"graphs": ', "1", "}", 422, "a number is too long"),
+    ],
+)
+def test_much_rubbish_is_refused_while_it_is_read(graph_model, start, part, stop, status, reason):
+    """Limits count while parsing, and memory is a small multiple of what was sent (a report of all faults: 600)."""
+    body = (start + part * (300_000 // len(part)) + stop).encode()
+    tracemalloc.start()
+    try:
+        with pytest.raises(Refused, match=reason) as caught:
+            Analyst(graph_model, Limits(nodes=2000, edges=20_000)).graphs(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert caught.value.status == status
+    assert peak < 60 * len(body)
+
+
 def as_body(*graphs):
     return json.dumps({"graphs": graphs}).encode()
 
@@ -71,7 +102,7 @@ def as_body(*graphs):
         (b'{"graphs": [{"node_attributes": [[NaN]]}]}', 422, "finite number"),
         (as_body({"node_attributes": [[1e16]]}), 422, "less than or equal to 1000000000000000"),
         (b'{"graphs": [{"node_labels": ["\\ud800"]}]}', 422, "Invalid JSON"),
-        (as_body(*[PATH] * 6), 413, "6 graphs; 5 are the most"),
+        (as_body(*[{"node_labels": [1]}] * 6), 413, "6 graphs; 5 are the most"),
         (as_body({"node_labels": [1] * 21}), 413, "21 nodes; 20 are the most"),
         (as_body({**PATH, "edges": [[0, 1]] * 8}), 413, "8 edges; 7 are the most"),
     ],

@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import signal
+import sys
 import time
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 
 from cfmgml.web import Limits, create_app
 from cfmgml.web.worker import answer
+from web_workers import wait_for, worker_numbers
 
 URL = "/api/v1/models/model/image"
 HEADERS = {"Content-Type": "image/png"}
@@ -17,30 +19,6 @@ HEADERS = {"Content-Type": "image/png"}
 
 def ask(address, data):
     return httpx.post(f"{address}{URL}", content=data, headers=HEADERS, timeout=180)
-
-
-def worker_numbers():
-    """Process numbers of this test's workers."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/cmdline") as command, open(f"/proc/{entry}/stat") as stat:
-                    parent = int(stat.read().rsplit(")", 1)[1].split()[1])
-                    if "cfmgml.web.worker" in command.read() and parent == os.getpid():
-                        found.append(int(entry))
-            except OSError:
-                continue
-    return set(found)
-
-
-def wait_for(condition, seconds=40):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +37,7 @@ def test_a_full_queue_says_so(photo_model, photo_file, serving):
         assert {response.status_code for response in answers} == {200, 503}
         for response in answers:
             if response.status_code == 503:
-                assert response.headers["retry-after"] == "2"
+                assert 1 <= int(response.headers["retry-after"]) <= 10
                 assert response.json()["error"] == "busy"
         assert ask(address, photo_file).status_code == 200
 
@@ -79,10 +57,74 @@ def test_slow_work_is_ended_and_its_worker_replaced(digit_model, strip, serving)
         assert worker not in worker_numbers()
         (worker,) = worker_numbers() - before
         os.kill(worker, signal.SIGKILL)
-        assert ask(address, strip).status_code == 500
-        assert ask(address, strip).status_code == 200
+        assert wait_for(lambda: httpx.get(f"{address}/healthz").status_code == 503, 2)  # it counts those that live
+        retry = httpx.get(f"{address}/healthz").headers["retry-after"]
+        assert 1 <= int(retry) < 60
+        assert ask(address, strip).status_code == 200  # from the one that has taken its place by itself
         assert "cfmgml_workers_replaced 2" in httpx.get(f"{address}/metrics").text
     assert wait_for(lambda: worker_numbers() == before)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes and sockets up in /proc")
+def test_retry_after_is_the_true_wait(digit_model, strip, serving):
+    """An answer has taken 2 s and ten are inside: that will be 20 s."""
+    before = worker_numbers()
+    with (
+        serving(create_app(digit_model, limits=Limits(workers=1, waiting=9, wait_seconds=120))) as address,
+        concurrent.futures.ThreadPoolExecutor(10) as threads,
+    ):
+        (worker,) = worker_numbers() - before
+
+        def stopped(n_requests):
+            os.kill(worker, signal.SIGSTOP)
+            answers = [threads.submit(ask, address, strip) for _ in range(n_requests)]
+            inside = f"cfmgml_requests_inside {n_requests}\n"
+            assert wait_for(lambda: inside in httpx.get(f"{address}/metrics").text)
+            return answers
+
+        (first,) = stopped(1)
+        time.sleep(2)
+        os.kill(worker, signal.SIGCONT)
+        assert first.result().status_code == 200
+        answers = stopped(10)
+        response = ask(address, strip)
+        os.kill(worker, signal.SIGCONT)
+        assert response.status_code == 503
+        assert 20 <= int(response.headers["retry-after"]) <= 40
+        assert f"in {response.headers['retry-after']} s" in response.json()["reason"]
+        assert [answer.result().status_code for answer in answers] == [200] * 10
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes and sockets up in /proc")
+def test_a_worker_that_dies_at_work_costs_nobody_an_answer(digit_model, strip, serving):
+    before = worker_numbers()
+    with (
+        serving(create_app(digit_model, limits=Limits(workers=1, wait_seconds=120))) as address,
+        concurrent.futures.ThreadPoolExecutor(1) as thread,
+    ):
+        (worker,) = worker_numbers() - before
+        os.kill(worker, signal.SIGSTOP)
+        answer = thread.submit(ask, address, strip)
+        assert wait_for(lambda: "cfmgml_requests_inside 1" in httpx.get(f"{address}/metrics").text)
+        os.kill(worker, signal.SIGKILL)
+        assert answer.result().status_code == 200
+        assert "cfmgml_workers_replaced 1" in httpx.get(f"{address}/metrics").text
+
+
+@pytest.mark.slow
+def test_an_input_that_kills_is_tried_twice(graph_model, serving, tmp_path, monkeypatch):
+    """Workers that abort at every graph: the second death is the input's fault, and the server lives on."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nfrom cfmgml.web.answers import Analyst\nAnalyst.graphs = lambda *given: os.abort()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    with serving(create_app(graph_model, limits=Limits(workers=1, wait_seconds=120))) as address:
+        response = httpx.post(f"{address}/api/v1/models/model/graphs", json={"graphs": []}, timeout=180)
+        assert (response.status_code, response.json()["error"]) == (500, "failed")
+        assert wait_for(lambda: httpx.get(f"{address}/healthz").status_code == 200)
+        assert "cfmgml_workers_replaced 2" in httpx.get(f"{address}/metrics").text
 
 
 def test_a_worker_says_what_it_refuses(digit_model, strip, capsys):

@@ -1,6 +1,7 @@
 """`serve` as a process of its own: where it listens, what it says, and that it ends cleanly."""
 
 import asyncio
+import concurrent.futures
 import os
 import signal
 import socket
@@ -10,9 +11,15 @@ import time
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from cfmgml.cli import app
 from cfmgml.web import create_app, serve
-from cfmgml.web.server import listen
+from cfmgml.web.demo import digit_strips
+from cfmgml.web.server import known_hosts, listen
+from web_workers import wait_for
+
+STRIP = digit_strips()[0].data
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +54,58 @@ def test_the_command_serves_until_stopped(model_file, tmp_path):
     assert rest.splitlines()[-1] == "cfmgml: Stopped."
     assert "Traceback" not in rest
     assert not list(tmp_path.iterdir())  # nothing is left behind
+
+
+@pytest.mark.slow
+def test_sigterm_answers_everyone(model_file):
+    """Twelve requests under way and a slow one: those that there is time for are answered, the rest 503, as JSON."""
+    port = free_port()
+    code = (
+        "import sys; from cfmgml.web import Limits, serve\n"
+        "serve(sys.argv[1], port=int(sys.argv[2]), limits=Limits(workers=1, grace_seconds=2.5))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(model_file), str(port)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert f"http://127.0.0.1:{port}" in process.stderr.readline()
+        wait_until_healthy(port, process)
+        address = f"http://127.0.0.1:{port}/api/v1/models/model/image"
+
+        def ask(_):
+            return httpx.post(address, content=STRIP, headers={"Content-Type": "image/png"}, timeout=30)
+
+        assert ask(0).status_code == 200
+        (worker,) = children(process.pid)
+        os.kill(worker, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor(12) as threads:
+            answers = [threads.submit(ask, number) for number in range(12)]
+            metrics = f"http://127.0.0.1:{port}/metrics"
+            assert wait_for(lambda: "cfmgml_requests_inside 12" in httpx.get(metrics).text)
+            start = time.monotonic()
+            for number in (process.pid, worker):  # as a service manager does it
+                os.kill(number, signal.SIGTERM)
+            os.kill(worker, signal.SIGCONT)
+            time.sleep(0.5)
+            os.kill(worker, signal.SIGSTOP)
+            answers = [answer.result() for answer in answers]
+        os.kill(worker, signal.SIGCONT)
+        process.wait(20)
+        assert time.monotonic() - start < 10
+    finally:
+        process.kill()
+        process.communicate()
+    statuses = [answer.status_code for answer in answers]
+    assert 200 in statuses
+    assert set(statuses) <= {200, 503}
+    for answer in answers:
+        assert answer.headers["content-type"] == "application/json"
+        assert "labels" in answer.json() or answer.json()["error"] == "stopping"
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(number) for number in file.read().split()]
 
 
 def wait_until_healthy(port, process):
@@ -97,9 +156,61 @@ def test_without_the_extra_it_says_what_to_install(model_file):
 
 @pytest.mark.parametrize(("hosts", "status"), [(None, 200), (("lab.example",), 200), (("127.0.0.1",), 421)])
 def test_hosts_may_be_named(digit_model, hosts, status):
-    async def ask():
-        transport = httpx.ASGITransport(create_app(digit_model, hosts=hosts))
-        async with httpx.AsyncClient(transport=transport, base_url="http://lab.example") as client:
-            return await client.get("/")
+    assert ask_app(create_app(digit_model, hosts=hosts), "http://lab.example").status_code == status
 
-    assert asyncio.run(ask()).status_code == status
+
+def ask_app(app, base, **headers):
+    """A page's question to an application that was reached at an address of this machine."""
+
+    async def ask():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=base) as client:
+            return await client.get("/", headers=headers)
+
+    return asyncio.run(ask())
+
+
+@pytest.fixture(scope="module")
+def for_all(digit_model):
+    """What `serve` makes with ``--host 0.0.0.0 --allow-host models.example``."""
+    return create_app(digit_model, hosts=known_hosts("0.0.0.0", ["Models.example"]))
+
+
+@pytest.mark.parametrize(
+    ("base", "headers", "status"),
+    [
+        ("http://10.1.2.3:8000", {}, 200),  # the address at which it is reached
+        ("http://[fe80::1]:8000", {}, 200),
+        ("http://10.1.2.3:8000", {"Host": "10.9.9.9"}, 421),
+        ("http://10.1.2.3:8000", {"Host": "evil.example"}, 421),  # DNS rebinding
+        ("http://10.1.2.3:8000", {"Host": "evil.example", "Origin": "http://evil.example"}, 421),
+        ("http://10.1.2.3:8000", {"Origin": "http://10.1.2.3:8000"}, 200),
+        ("http://10.1.2.3:8000", {"Origin": "http://evil.example"}, 403),
+        ("http://10.1.2.3:8000", {"Host": "models.example", "Origin": "http://evil.example"}, 403),
+        ("http://10.1.2.3:8000", {"Host": "models.example"}, 200),
+        ("http://127.0.0.1:8000", {"Host": "MODELS.example", "Origin": "https://models.example"}, 200),  # by a proxy
+        ("http://127.0.0.1:8000", {"Host": "models.example", "Origin": "https://models.example:8443"}, 200),
+        ("http://127.0.0.1:8000", {"Origin": "https://models.example"}, 200),  # by one that says where it asks
+        ("http://127.0.0.1:8000", {"Origin": "http://localhost:3000"}, 403),  # another server of this machine
+        ("http://127.0.0.1:8000", {"Origin": "http://models.example.evil.example"}, 403),
+        ("http://127.0.0.1:8000", {"Origin": "null"}, 403),
+    ],
+)
+def test_whom_a_server_for_others_answers(for_all, base, headers, status):
+    assert ask_app(for_all, base, **headers).status_code == status
+
+
+@pytest.mark.parametrize("name", ["http://models.example", "models.example:80", "", "a/b", "*"])
+def test_an_allowed_host_is_a_name(name, digit_model, model_file):
+    with pytest.raises(ValueError, match="--allow-host must be a name such as models.example"):
+        serve(model_file, port=0, allow_hosts=[name])
+
+
+def test_the_command_takes_several_names(monkeypatch, model_file):
+    """And hands them on; what they do is tested above."""
+    seen = []
+    monkeypatch.setattr("cfmgml.web.server.run_server", lambda *given: seen.append(given[-1]))
+    for command in (["serve", str(model_file)], ["demo", "--serve"]):
+        monkeypatch.setattr("cfmgml.web.demo.demo_exhibits", dict)
+        result = CliRunner().invoke(app, [*command, "--allow-host", "a.example", "--allow-host", "b.example"])
+        assert result.exit_code == 0, result.output
+    assert seen == [["a.example", "b.example"]] * 2

@@ -8,7 +8,7 @@ import typer
 
 from cfmgml._printable import screened_console
 from cfmgml.cli._console import say
-from cfmgml.cli.serve import Host, Port
+from cfmgml.cli.serve import AllowHost, Host, Port
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,11 +43,12 @@ def demo(
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    allow_host: AllowHost = None,
 ) -> None:
     if in_browser:
         from cfmgml import web
 
-        web.serve_demo(host=host, port=port)
+        web.serve_demo(host=host, port=port, allow_hosts=allow_host or ())
         return
     sizes = QUICK if quick else (600, 200)
     n_train, n_test = n_train or sizes[0], n_test or sizes[1]

@@ -8,9 +8,14 @@ import typer
 HELP = (
     "Show a model in the browser: drop a picture or paste a text, and see its regions or sentences labelled.\n\n"
     "Only this machine can reach it unless --host says otherwise. Stop it with Ctrl-C.\n\n\b\nExamples:\n"
-    "  cfmgml serve photos.cfmgml\n  cfmgml serve photos.cfmgml --port 9000"
+    "  cfmgml serve photos.cfmgml\n  cfmgml serve photos.cfmgml --port 9000\n"
+    "  cfmgml serve photos.cfmgml --allow-host models.example"
 )
 Host = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Name by which it may be asked, as behind a proxy; may be given several times."),
+]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
 
 
@@ -22,7 +27,8 @@ def serve(
     model_file: Annotated[Path, typer.Argument(metavar="MODEL.cfmgml", help="A model that train wrote.")],
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    allow_host: AllowHost = None,
 ) -> None:
     from cfmgml import web
 
-    web.serve(model_file, host=host, port=port)
+    web.serve(model_file, host=host, port=port, allow_hosts=allow_host or ())

@@ -169,10 +169,7 @@ def build_strip(data: bytes, recipe: Recipe, limits: Limits) -> Built:
 
 def build_text(texts: str | list[str], recipe: Recipe, limits: Limits) -> Built:
     """The sentences of a text, or the texts given, each with the places of its keywords."""
-    n_characters = len(texts) if isinstance(texts, str) else sum(map(len, texts))
-    if n_characters > limits.characters:
-        reason = f"The text has {n_characters:,} characters; {limits.characters:,} are the most."
-        raise Refused(413, "text_too_long", reason)
+    _check_length(len(texts) if isinstance(texts, str) else sum(map(len, texts)), limits)
     parts = split_sentences(texts) if isinstance(texts, str) else texts
     if any("\ud800" <= letter <= "\udfff" for part in parts for letter in part):
         raise Refused(422, "bad_text", "The text holds half of a surrogate pair, which is no character.")
@@ -181,12 +178,20 @@ def build_text(texts: str | list[str], recipe: Recipe, limits: Limits) -> Built:
     if len(parts) > limits.texts:
         reason = f"The text has {len(parts):,} sentences; {limits.texts:,} are the most."
         raise Refused(413, "too_many_graphs", reason)
+    normal = [normal_form(part) for part in parts]
+    _check_length(sum(map(len, normal)), limits, " in Unicode's normal form")  # where one can become 18
     bag = recipe.build_texts([parts])
     stem = bool(recipe.parameters.get("stem", True))
-    shown = [_marked(normal_form(part), bag, k, stem) for k, part in enumerate(parts)]
+    shown = [_marked(part, bag, k, stem) for k, part in enumerate(normal)]
     whole = bag.n_graphs == 1 and len(parts) > 1
     entries = [{"name": "text" if whole else f"sentence {k + 1}"} for k in range(bag.n_graphs)]
     return Built(bag, entries, {"texts": shown})
+
+
+def _check_length(n_characters: int, limits: Limits, where: str = "") -> None:
+    if n_characters > limits.characters:
+        reason = f"The text has {n_characters:,} characters{where}; {limits.characters:,} are the most."
+        raise Refused(413, "text_too_long", reason)
 
 
 def _marked(text: str, bag: BagDataset, number: int, stem: bool) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cfmgml.web.limits import Limits, Refused
 
@@ -12,26 +14,87 @@ if TYPE_CHECKING:
 
 DRAIN_BYTES = 128 * 2**20  # of a refused body, read and dropped so that its sender hears why
 DRAIN_SECONDS = 5.0
+LARGEST_BODIES = 8  # so many bodies of the largest size may be on their way in together
+
+Answer = TypeVar("Answer")
 
 
-async def read_body(request: "Request", most_bytes: int, limits: Limits) -> bytes:
-    """The body, or a refusal as soon as it is known to be too large."""
-    length = request.headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit():
-        raise Refused(400, "bad_length", "Content-Length must be a number.")
-    if int(length) > most_bytes:
-        raise _too_large(most_bytes)
-    parts, n_bytes = [], 0
+class _Arrival:
+    """A body on its way in."""
+
+    def __init__(self, seconds: float) -> None:
+        self.timeout = asyncio.timeout(seconds)
+        self.n_bytes = 0
+        self.last = monotonic()  # when a part of it came
+
+
+class Intake:
+    """All bodies that are on their way in.
+
+    They hold no place in the queue, so that slow senders keep nobody waiting. What they hold is memory, and that is
+    bounded: where it is used up, the body whose sender has been silent for longest is given up.
+
+    Parameters
+    ----------
+    limits
+        ``body_seconds`` for each of them, and ``LARGEST_BODIES`` times ``body_bytes`` for all.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._seconds = limits.body_seconds
+        self._most_bytes = LARGEST_BODIES * limits.body_bytes
+        self._arrivals: set[_Arrival] = set()
+
+    async def read(self, request: "Request", most_bytes: int) -> bytes:
+        """The body, or a refusal as soon as it is known to be too large or too slow."""
+        length = request.headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            raise Refused(400, "bad_length", "Content-Length must be a number.")
+        if int(length) > most_bytes:
+            raise _too_large(most_bytes)
+        arrival, body = _Arrival(self._seconds), bytearray()
+        self._arrivals.add(arrival)
+        try:
+            async with arrival.timeout:
+                async for part in request.stream():
+                    body += part
+                    if len(body) > most_bytes:
+                        raise _too_large(most_bytes)
+                    arrival.n_bytes, arrival.last = len(body), monotonic()
+                    self._keep_within()
+        except TimeoutError:
+            reason = f"The upload took too long: {self._seconds:g} s are the most, less where many come at once."
+            raise Refused(408, "slow_upload", reason) from None
+        finally:
+            self._arrivals.discard(arrival)
+        return bytes(body)
+
+    def _keep_within(self) -> None:
+        if sum(arrival.n_bytes for arrival in self._arrivals) > self._most_bytes:
+            silent = min(self._arrivals, key=lambda arrival: arrival.last)
+            self._arrivals.discard(silent)
+            if not silent.timeout.expired():
+                silent.timeout.reschedule(asyncio.get_running_loop().time())
+
+
+async def unless_gone(request: "Request", work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What the work gives, its body having been read; as soon as the client hangs up, it is cancelled."""
+    from starlette.requests import ClientDisconnect
+
+    async def hung_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.create_task(work), asyncio.create_task(hung_up())
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            async for part in request.stream():
-                n_bytes += len(part)
-                if n_bytes > most_bytes:
-                    raise _too_large(most_bytes)
-                parts.append(part)
-    except TimeoutError:
-        raise Refused(408, "slow_upload", f"The upload took more than {limits.body_seconds:g} s.") from None
-    return b"".join(parts)
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
 
 
 class Tracked:

@@ -27,14 +27,18 @@ class Limits:
         Most labels whose deciding nodes an answer holds.
     seconds
         Longest time that the work on one input may take; its worker process is ended then (504).
-    body_seconds
-        Longest time that a body may take to arrive (408).
+    header_seconds, body_seconds
+        Longest time that a request's headers and its body may take to arrive (408).
+    connections
+        Most connections; beyond it the one that has kept the server waiting for longest makes way.
     waiting, wait_seconds
         Most requests that may wait for a worker, and how long one may; beyond it is 503.
     workers
         Worker processes; None for one a core, four at most.
     worker_bytes
         Memory that a worker may take beyond what its models need.
+    grace_seconds
+        Time that requests have to be answered when the server is told to stop; what is left then is 503.
 
     Examples
     --------
@@ -52,11 +56,14 @@ class Limits:
     regions: int = 24
     explained: int = 40
     seconds: float = 30.0
+    header_seconds: float = 10.0
     body_seconds: float = 30.0
+    connections: int = 500
     waiting: int = 16
     wait_seconds: float = 30.0
     workers: int | None = None
     worker_bytes: int = 3 * 2**30
+    grace_seconds: float = 8.0
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -84,13 +91,17 @@ class Limits:
 
 
 class Refused(Exception):
-    """An input that is turned away: a status, a short code for programs, and a reason for people."""
+    """An input that is turned away: a status, a short code for programs, and a reason for people.
 
-    def __init__(self, status: int, code: str, reason: str) -> None:
+    ``retry_after`` is in how many seconds it is worth another try, where that is known.
+    """
+
+    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
         super().__init__(reason)
         self.status = status
         self.code = code
         self.reason = reason
+        self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
 
     def to_json(self) -> dict[str, str]:
         return {"error": self.code, "reason": self.reason}

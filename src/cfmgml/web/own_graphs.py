@@ -1,5 +1,6 @@
 """A bag of graphs sent as JSON, for models that learned from graphs of somebody's own."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from cfmgml.bags import BagDataset
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.problems import what_is_wrong
 
 if TYPE_CHECKING:
     from cfmgml.web.schemas import GraphInput
@@ -20,9 +20,9 @@ MOST_LETTERS = 24  # of a node's label that is shown
 
 def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, list[dict[str, Any]], dict[str, Any]]:
     """One bag, an entry a graph, and each graph's nodes in a row as words, so that they can be marked."""
-    given = _read(data)
+    given = _read(data, limits)
     sizes = [_size(graph, number) for number, graph in enumerate(given)]
-    _check_counts(given, sizes, limits)
+    _check_alike(given)
     bag = BagDataset(_batch(given, sizes), np.array([0, len(given)]))
     try:
         kernel.check_graphs(bag.graphs)
@@ -33,16 +33,28 @@ def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, 
     return bag, entries, {"texts": shown}
 
 
-def _read(data: bytes) -> "list[GraphInput]":
-    from pydantic import ValidationError
-
+def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
+    """The graphs, counted while they are decoded: the first too many ends it."""
+    from cfmgml.web.json_bodies import read_json
     from cfmgml.web.schemas import GraphsInput
 
-    try:
-        return GraphsInput.model_validate_json(data).graphs
-    except ValidationError as error:
-        wrong = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_input=False)]
-        raise Refused(422, "bad_graphs", what_is_wrong(wrong)) from None
+    counts, most = Counter[str](), {"graphs": limits.texts, "nodes": limits.nodes, "edges": limits.edges}
+
+    def count(members: dict[str, Any]) -> None:
+        if "graphs" in members:  # the whole, whose graphs have been counted
+            return
+        labels, attributes, edges = (_length(members.get(name)) for name in ("node_labels", "node_attributes", "edges"))
+        counts.update(graphs=1, nodes=max(labels, attributes), edges=edges)
+        for noun, limit in most.items():
+            if counts[noun] > limit:
+                reason = f"The input has at least {counts[noun]:,} {noun}; {limit:,} are the most."
+                raise Refused(413, f"too_many_{noun}", reason)
+
+    return read_json(data, GraphsInput, "bad_graphs", count).graphs
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 0
 
 
 def _size(graph: "GraphInput", number: int) -> int:
@@ -59,15 +71,7 @@ def _size(graph: "GraphInput", number: int) -> int:
     return rows[0]
 
 
-def _check_counts(given: "list[GraphInput]", sizes: list[int], limits: Limits) -> None:
-    n_edges = sum(len(graph.edges) for graph in given)
-    for count, most, noun in (
-        (len(given), limits.texts, "graphs"),
-        (sum(sizes), limits.nodes, "nodes"),
-        (n_edges, limits.edges, "edges"),
-    ):
-        if count > most:
-            raise Refused(413, f"too_many_{noun}", f"The input has {count:,} {noun}; {most:,} are the most.")
+def _check_alike(given: "list[GraphInput]") -> None:
     if len({type(graph.node_labels[0]) if graph.node_labels else None for graph in given}) > 1:
         raise Refused(422, "bad_graphs", "All graphs must have node_labels of one kind, numbers or strings, or none.")
     widths = {len(row) for graph in given for row in graph.node_attributes or [[]]}

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from time import monotonic
 from typing import Any
 
 from cfmgml.web.frames import Header, pack, read_frame_async
@@ -13,7 +15,14 @@ from cfmgml.web.limits import Limits, Refused
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
+END_SECONDS = 1.0
+FIRST_SECONDS = 1.0  # what an answer is expected to take before there has been one
+NEWEST = 0.2  # share of the newest answer in what an answer is expected to take
 log = logging.getLogger("cfmgml.web")
+
+
+class WorkerDied(Exception):
+    """A worker ended, or spoke nonsense, before it had answered."""
 
 
 class Worker:
@@ -21,11 +30,13 @@ class Worker:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self.start_seconds = 0.0
 
     @classmethod
     async def start(cls, models: Mapping[str, str], limits: Limits) -> "Worker":
         threads = str(max(1, (os.cpu_count() or 1) // limits.n_workers))
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+        begin = monotonic()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "cfmgml.web.worker"),
             stdin=asyncio.subprocess.PIPE,
@@ -38,24 +49,44 @@ class Worker:
             async with asyncio.timeout(START_SECONDS):
                 await worker.ask({"models": dict(models), "limits": limits.to_json()})
         except BaseException:
-            await worker.kill()
+            worker.kill()
+            await worker.ended()
             raise
+        worker.start_seconds = monotonic() - begin
         return worker
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.returncode is None
 
     async def ask(self, header: Header, body: bytes = b"") -> tuple[Header, bytes]:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(pack(header, body))
-        await stdin.drain()
-        return await read_frame_async(stdout)
+        try:
+            stdin.write(pack(header, body))
+            await stdin.drain()
+            return await read_frame_async(stdout)
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:
+            raise WorkerDied from error
 
-    async def kill(self) -> None:
+    def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
+
+    async def make_end(self) -> None:
+        """Of a worker that cannot be spoken to: mostly it has ended by itself, and only its number is left."""
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            self.kill()
+
+    async def ended(self) -> None:
+        """Wait until the process is gone."""
+        await self._process.wait()
         if self._process.stdin is not None:
             self._process.stdin.close()
-        await self._process.wait()
 
 
 class WorkerPool:
@@ -68,32 +99,44 @@ class WorkerPool:
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[Worker] = set()
         self._inside = 0
+        self._answer_seconds: float | None = None  # none yet
+        self._start_seconds = 0.0
         self.n_replaced = 0
 
     @property
     def n_alive(self) -> int:
-        return len(self._alive)
+        return sum(worker.is_running for worker in self._alive)
 
     @property
     def n_inside(self) -> int:
-        """Requests that are being read, waiting or worked on."""
+        """Requests that are waiting or worked on."""
         return self._inside
 
     async def start(self) -> None:
-        await asyncio.gather(*(self._add() for _ in range(self._limits.n_workers)))
+        started = asyncio.gather(*(Worker.start(self._models, self._limits) for _ in range(self._limits.n_workers)))
+        for worker in await started:
+            self._enter(worker)
+            self._spawn(self._keep(worker))
 
     async def stop(self) -> None:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(worker.kill() for worker in list(self._alive)))
+        for worker in self._alive:
+            worker.kill()
+        await asyncio.gather(*(worker.ended() for worker in self._alive))
         self._alive.clear()
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def check_not_full(self) -> None:
+        if self._inside >= self._limits.n_workers + self._limits.waiting:
+            raise self.busy()
 
     @contextlib.asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """A place inside, to be taken before the body is read: so the bodies in memory are bounded too."""
-        if self._inside >= self._limits.n_workers + self._limits.waiting:
-            raise busy()
+        """A place inside, or a refusal."""
+        self.check_not_full()
         self._inside += 1
         try:
             yield
@@ -101,57 +144,100 @@ class WorkerPool:
             self._inside -= 1
 
     async def ask(self, header: Header, body: bytes) -> tuple[int, bytes]:
-        """Status and JSON of the answer, from the first worker that is free."""
+        """Status and JSON of the answer, from the first worker that is free.
+
+        A worker can die of something else than its input: there is a second try, with another one.
+        """
+        for _ in range(2):
+            worker = await self._free_worker()
+            with contextlib.suppress(WorkerDied):
+                reply, content = await self._answer(worker, header, body)
+                return int(reply["status"]), content
+            await worker.make_end()
+        raise Refused(500, "failed", "The server failed at this input.")
+
+    def expected_wait(self) -> float:
+        """Seconds until those inside now are answered, by what answers have taken of late."""
+        n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
+        return self._inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
+
+    def busy(self, code: str = "busy", reason: str = "The server is busy.") -> Refused:
+        seconds = max(1, math.ceil(self.expected_wait()))
+        return Refused(503, code, f"{reason} Try again in {seconds} s.", retry_after=seconds)
+
+    async def _free_worker(self) -> Worker:
         try:
             async with asyncio.timeout(self._limits.wait_seconds):
-                worker = await self._idle.get()
+                while True:
+                    worker = await self._idle.get()
+                    if worker.is_running:  # or it died while it had nothing to do
+                        return worker
         except TimeoutError:
-            raise busy() from None
+            raise self.busy() from None
+
+    async def _answer(self, worker: Worker, header: Header, body: bytes) -> tuple[Header, bytes]:
+        begin = monotonic()
+        reply = asyncio.create_task(worker.ask(header, body))
         try:
             async with asyncio.timeout(self._limits.seconds):
-                reply, content = await worker.ask(header, body)
+                answer = await asyncio.shield(reply)
         except TimeoutError:
-            self._replace(worker, "took too long")
+            log.warning("a worker took too long and is ended")
+            reply.cancel()
+            worker.kill()
+            self._learn_time(self._limits.seconds)
             reason = f"The input took more than {self._limits.seconds:g} s and was given up."
             raise Refused(504, "too_slow", reason) from None
-        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
-            self._replace(worker, "ended")
-            raise Refused(500, "failed", "The server failed at this input.") from None
-        except BaseException:  # cancelled in the middle of a message
-            self._replace(worker, "was left")
+        except asyncio.CancelledError:
+            self._spawn(self._abandon(worker, reply))
             raise
+        self._learn_time(monotonic() - begin)
         self._idle.put_nowait(worker)
-        return int(reply["status"]), content
+        return answer
+
+    async def _abandon(self, worker: Worker, reply: "asyncio.Task[tuple[Header, bytes]]") -> None:
+        """Nobody waits for a reply any more: if it takes longer than a new worker would, have a new worker."""
+        try:
+            async with asyncio.timeout(worker.start_seconds):
+                await reply
+        except TimeoutError:
+            log.warning("a worker was left with an input and is ended")
+            worker.kill()
+        except WorkerDied:
+            await worker.make_end()
+        else:
+            self._idle.put_nowait(worker)
+
+    def _learn_time(self, seconds: float) -> None:
+        before = seconds if self._answer_seconds is None else self._answer_seconds
+        self._answer_seconds = before + NEWEST * (seconds - before)
 
     # -- workers -----------------------------------------------------------------------------
 
-    async def _add(self) -> None:
-        worker = await Worker.start(self._models, self._limits)
-        self._alive.add(worker)
-        self._idle.put_nowait(worker)
-
-    def _replace(self, worker: Worker, why: str) -> None:
-        log.warning("a worker %s and is replaced", why)
-        self.n_replaced += 1
-        self._alive.discard(worker)
-        task = asyncio.create_task(self._replacement(worker))
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _replacement(self, worker: Worker) -> None:
-        await worker.kill()
+    def _enter(self, worker: Worker) -> None:
+        self._start_seconds = worker.start_seconds
+        self._alive.add(worker)
+        self._idle.put_nowait(worker)
+
+    async def _keep(self, worker: Worker) -> None:
+        """Have another worker whenever this one ends, whoever or whatever ended it."""
+        while True:
+            await worker.ended()
+            self._alive.discard(worker)
+            self.n_replaced += 1
+            log.warning("a worker ended and is replaced")
+            worker = await self._start_another()
+            self._enter(worker)
+
+    async def _start_another(self) -> Worker:
         while True:
             try:
-                return await self._add()
+                return await Worker.start(self._models, self._limits)
             except Exception as error:
                 log.error("a worker cannot be started (%s)", type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)
-
-
-def busy() -> Refused:
-    return Refused(503, "busy", "The server is busy. Try again in a few seconds.")
-
-
-def retry_headers(refusal: Any) -> dict[str, str]:
-    """When to come back, for answers that say to."""
-    return {"Retry-After": "2"} if refusal.status == 503 else {}

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import Metrics
-from cfmgml.web.pool import retry_headers
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -18,7 +17,7 @@ def add_problems(app: "FastAPI", metrics: Metrics) -> None:
 
     async def refuse(request: Request, refusal: Refused) -> JSONResponse:
         metrics.refuse(refusal.code)
-        return JSONResponse(refusal.to_json(), refusal.status, headers=retry_headers(refusal))
+        return JSONResponse(refusal.to_json(), refusal.status, headers=refusal.headers)
 
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         return await refuse(request, Refused(422, "bad_parameter", what_is_wrong(error.errors())))
@@ -48,13 +47,13 @@ def problem_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
         400: "The request makes no sense.",
         403: "Asked by a page of another site.",
         404: "There is no such model or sample.",
-        408: "The upload took too long.",
+        408: "The request took too long to come in.",
         413: "Larger than the limits allow.",
         415: "Not a type that is read here.",
         421: "Asked by a host name that is not this server's.",
         422: "It cannot be read, or is not what the model reads.",
         500: "The server failed.",
-        503: "Too many requests are waiting; Retry-After says when to come back.",
+        503: "Too many requests are waiting, and Retry-After says when to come back; or the server is stopping.",
         504: "The input took too long.",
     }
     return {status: {"model": Problem, "description": why[status]} for status in (403, 421, *statuses)}

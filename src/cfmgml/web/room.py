@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfmgml.web.bodies import read_body
+from cfmgml.web.bodies import Intake, unless_gone
 from cfmgml.web.exhibits import Exhibit, describe
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.pool import WorkerPool
@@ -29,13 +29,14 @@ class Room:
         self.limits = limits
         self.about = {name: describe(name, item, limits) for name, item in exhibits.items()}
         self.pool: WorkerPool | None = None
+        self.intake = Intake(limits)
 
     @contextlib.asynccontextmanager
     async def open(self, app: Any) -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
             self.pool = WorkerPool(self._files(Path(folder)), self.limits)
-            await self.pool.start()
             try:
+                await self.pool.start()
                 yield
             finally:
                 await self.pool.stop()
@@ -68,14 +69,11 @@ class Room:
 
         self.find(header["model"])
         assert self.pool is not None
+        self.pool.check_not_full()  # before a body is read in vain
+        body = prepare(await self.intake.read(request, most_bytes))
         async with self.pool.place():
-            body = prepare(await read_body(request, most_bytes, self.limits))
-            status, content = await self.pool.ask(header, body)
+            status, content = await unless_gone(request, self.pool.ask(header, body))
         if status != 200:
-            raise Refused(status, **_code_and_reason(content))
+            problem = json.loads(content)
+            raise Refused(status, problem["error"], problem["reason"])
         return Response(content, media_type="application/json")
-
-
-def _code_and_reason(content: bytes) -> dict[str, str]:
-    problem = json.loads(content)
-    return {"code": problem["error"], "reason": problem["reason"]}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
-from cfmgml.web.problems import problem_answers, what_is_wrong
+from cfmgml.web.problems import problem_answers
 from cfmgml.web.room import Room
 from cfmgml.web.uploads import MEDIA_TYPES
 
@@ -54,14 +54,15 @@ def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
         """Whether there is a worker to answer."""
         n_alive = 0 if room.pool is None else room.pool.n_alive
         if n_alive == 0:
-            raise Refused(503, "no_worker", "No worker is running; one is being started.")
+            reason = "No worker is running; one is being started."
+            raise Refused(503, "no_worker", reason) if room.pool is None else room.pool.busy("no_worker", reason)
         return {"status": "ok", "workers": n_alive}
 
     @app.get("/metrics", include_in_schema=False)
     async def prometheus() -> Response:
         pool = room.pool
         gauges = {
-            "requests_inside": ("Requests being read, waiting or worked on.", pool.n_inside if pool else 0),
+            "requests_inside": ("Requests waiting or worked on.", pool.n_inside if pool else 0),
             "workers": ("Worker processes running.", pool.n_alive if pool else 0),
             "workers_replaced": ("Workers ended and replaced.", pool.n_replaced if pool else 0),
             "resident_bytes": ("Memory of the server process, without its workers.", resident_bytes()),
@@ -179,15 +180,10 @@ def _expect_type(request: Any, known: Collection[str]) -> None:
 
 def _check_text(body: bytes) -> bytes:
     """A JSON string, or a list of them, from what was sent."""
-    from pydantic import ValidationError
-
+    from cfmgml.web.json_bodies import read_json
     from cfmgml.web.schemas import TextInput
 
-    try:
-        given = TextInput.model_validate_json(body)
-    except ValidationError as error:
-        wrong = [{**item, "loc": ("body", *item["loc"])} for item in error.errors(include_input=False)]
-        raise Refused(422, "bad_text", what_is_wrong(wrong)) from None
+    given = read_json(body, TextInput, "bad_text")
     if (given.text is None) == (given.texts is None):
         raise Refused(422, "bad_text", "Send either text or texts.")
     return json.dumps(given.texts if given.text is None else given.text).encode()

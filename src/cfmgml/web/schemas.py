@@ -1,12 +1,14 @@
 """What the API takes and gives, as pydantic models: they make the OpenAPI document."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 NodeLabel = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | Annotated[str, Field(max_length=200)]
 Attribute = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]  # its square is a number in float32
-Edge = Annotated[list[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=2, max_length=2)]
+Item = TypeVar("Item")
+Checked = Annotated[list[Item], Field(fail_fast=True)]  # of what clients send: one fault is enough to refuse it
+Edge = Annotated[Checked[Annotated[int, Field(ge=0, le=2**31)]], Field(min_length=2, max_length=2)]
 
 
 class Problem(BaseModel):
@@ -117,9 +119,11 @@ class GraphInput(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str | None = Field(None, max_length=200)
-    node_labels: list[NodeLabel] | None = Field(None, description="Numbers, or strings.", examples=[["C", "C", "N"]])
-    node_attributes: list[list[Attribute]] | None = Field(None, description="As many numbers a node as in training.")
-    edges: list[Edge] = Field(default=[], description="Pairs of nodes; their direction does not count.")
+    node_labels: Checked[NodeLabel] | None = Field(None, description="Numbers, or strings.", examples=[["C", "C", "N"]])
+    node_attributes: Checked[Checked[Attribute]] | None = Field(
+        None, description="As many numbers a node as in training."
+    )
+    edges: Checked[Edge] = Field(default=[], description="Pairs of nodes; their direction does not count.")
 
 
 class GraphsInput(BaseModel):
@@ -127,7 +131,7 @@ class GraphsInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    graphs: list[GraphInput] = Field(min_length=1)
+    graphs: Checked[GraphInput] = Field(min_length=1)
 
 
 class Health(BaseModel):
@@ -143,4 +147,4 @@ class TextInput(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str | None = Field(None, description="A text.", examples=["Tumour cells grow. They evade the immune system."])
-    texts: list[str] | None = Field(None, description="Instead of text: its sentences, or other parts.")
+    texts: Checked[str] | None = Field(None, description="Instead of text: its sentences, or other parts.")

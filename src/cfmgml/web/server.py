@@ -1,13 +1,15 @@
 """`serve` and `serve_demo`: the application behind uvicorn, on this machine only unless told otherwise."""
 
 import contextlib
+import functools
 import ipaddress
 import logging
+import re
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cfmgml.web.app import create_app, import_fastapi
 from cfmgml.web.exhibits import Exhibit
@@ -16,12 +18,20 @@ from cfmgml.web.shield import LOOPBACK
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from uvicorn import Config
 
 KEEP_ALIVE_SECONDS = 10
-MOST_CONNECTIONS = 500
+NAME = re.compile(r"[0-9a-z.-]+|[0-9a-f:]+", re.IGNORECASE)  # of a machine, or its address
 
 
-def serve(model_path: str | Path, host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None) -> None:
+def serve(
+    model_path: str | Path,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    limits: Limits | None = None,
+    allow_hosts: Collection[str] = (),
+) -> None:
     """Serve the page and the API for a model's file, until stopped with Ctrl-C.
 
     Parameters
@@ -34,29 +44,35 @@ def serve(model_path: str | Path, host: str = "127.0.0.1", port: int = 8000, *, 
         The port; 0 takes a free one.
     limits
         What one request may cost, see `Limits`.
+    allow_hosts
+        Names by which it may be asked, beside its address: a proxy's, or this machine's own in its network.
     """
     import_fastapi()
-    run_server({"model": Exhibit(model_path, title=Path(model_path).stem)}, host, port, limits)
+    run_server({"model": Exhibit(model_path, title=Path(model_path).stem)}, host, port, limits, allow_hosts)
 
 
-def serve_demo(host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None) -> None:
+def serve_demo(
+    host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None, allow_hosts: Collection[str] = ()
+) -> None:
     """Train two small models, on handwritten digits and on photos, and serve them with samples to try."""
     import_fastapi()
     from cfmgml.web.demo import demo_exhibits
 
     _say("Training two small models, on handwritten digits and on photos ...")
-    run_server(demo_exhibits(), host, port, limits)
+    run_server(demo_exhibits(), host, port, limits, allow_hosts)
 
 
-def run_server(exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Limits | None) -> None:
+def run_server(
+    exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Limits | None, allow_hosts: Collection[str] = ()
+) -> None:
     """Start the workers, say where it listens as soon as it does, and serve until stopped."""
     try:
         import uvicorn
     except ImportError as error:
         raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
-    local = is_loopback(host)
+    local, bounds, hosts = is_loopback(host), limits or Limits(), known_hosts(host, allow_hosts)
     with listen(host, port) as listening:  # before the work, so that a port that is taken fails now
-        app = create_app(exhibits, limits=limits, hosts=LOOPBACK if local else None)
+        app = create_app(exhibits, limits=bounds, hosts=hosts)
         _log_to_stderr()
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
@@ -66,7 +82,7 @@ def run_server(exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Li
                 if self.started:
                     _announce(address, local)
 
-        server = Announced(_config(uvicorn, app))
+        server = Announced(server_config(app, bounds))
         if sys.stderr.isatty():
             _say("Loading the model and starting the workers ...")
         with contextlib.suppress(KeyboardInterrupt):  # the way to stop it
@@ -82,15 +98,36 @@ def _announce(address: str, local: bool) -> None:
         _say("Anyone who can reach this machine can use it: there is no password.")
 
 
-def _config(uvicorn: Any, app: "FastAPI") -> Any:
+def known_hosts(host: str, allow_hosts: Collection[str]) -> frozenset[str]:
+    """Names that a server on an address answers to, beside addresses at which it is reached.
+
+    >>> sorted(known_hosts("0.0.0.0", ["Lab.Example"]) - LOOPBACK)
+    ['lab.example']
+    """
+    for name in allow_hosts:
+        if not NAME.fullmatch(name):
+            raise ValueError(
+                f"--allow-host must be a name such as models.example, without http:// or port, got {name!r}."
+            )
+    own = () if host in ("0.0.0.0", "::") else (host.lower(),)
+    return LOOPBACK.union(own, (name.lower() for name in allow_hosts))
+
+
+def server_config(app: "FastAPI", limits: Limits, port: int = 8000) -> "Config":
+    """How uvicorn runs the application: connections timed, and a grace time when it is told to stop."""
+    import uvicorn
+
+    from cfmgml.web.connections import TimedProtocol
+
     return uvicorn.Config(
         app,
+        port=port,
+        http=functools.partial(TimedProtocol, limits),  # type: ignore[arg-type]  # it is called as a class would be
         log_config=None,
         access_log=False,  # it would log addresses as they were asked for; `Shield` logs routes
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=limits.grace_seconds,  # type: ignore[arg-type]  # and waited for, whole or not
     )
 
 

@@ -1,5 +1,8 @@
 """What stands before every route: which hosts and pages may ask, security headers, counts, and one line of log."""
 
+import asyncio
+import contextlib
+import ipaddress
 import json
 import logging
 from collections.abc import Collection
@@ -14,6 +17,7 @@ from cfmgml.web.metrics import Metrics
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+GONE = 499  # in counts and log: the client hung up before there was an answer
 LOOPBACK = frozenset(["127.0.0.1", "localhost", "::1"])
 METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 HEADERS = {
@@ -41,57 +45,90 @@ class Shield:
         Where requests are counted.
     hosts
         Names that a request's Host may have, so that another site cannot reach a server on this machine by pointing its
-        own name here (DNS rebinding); None for any.
+        own name here (DNS rebinding); None for any. An address may always be asked by that address: no site has it
+        for a name. Pages under these names may ask, whatever Host a proxy makes of them; those under this machine's own
+        names (`LOOPBACK`) only if it is the Host that they ask, as other servers of this machine have pages too.
     """
 
     def __init__(self, app: "ASGIApp", metrics: Metrics, hosts: Collection[str] | None) -> None:
         self._app = app
         self._metrics = metrics
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
+        self._sites = (self._hosts or set()) - LOOPBACK
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start, status, body = perf_counter(), 500, Tracked(scope, receive)
+        from starlette.requests import ClientDisconnect
 
-        async def send_safely(message: "Message") -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                if status >= 400:
-                    await body.drain()
-                message = {**message, "headers": _with_headers(message.get("headers", []))}
-            await send(message)
-
+        start, body = perf_counter(), Tracked(scope, receive)
+        sender = _Sender(send, body, with_content=scope["method"] != "HEAD")
+        asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             refusal = self._refusal(scope)
             if refusal is None:
-                await self._app(scope, body, send_safely)
+                await self._app(asked, body, sender)
             else:
-                await _refuse(refusal, send_safely)
+                await _refuse(refusal, sender)
+        except ClientDisconnect:
+            sender.status = GONE
+        except asyncio.CancelledError:  # the server stops, and this request's time is over
+            await sender.stop()
         finally:
-            self._note(scope, status, perf_counter() - start)
+            self._note(scope["method"], asked, sender.status, perf_counter() - start)
 
     def _refusal(self, scope: "Scope") -> Refused | None:
         """Why a request is turned away by its headers alone."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
-        if self._hosts is not None and _host_name(host) not in self._hosts:
-            return Refused(421, "unknown_host", "This server does not answer to that host name.")
+        if self._hosts is not None and host_name(host) not in self._hosts | _own_address(scope):
+            reason = "This server does not answer to that host name; --allow-host names those that it does."
+            return Refused(421, "unknown_host", reason)
         origin = headers.get("origin")
-        foreign = origin is not None and urlsplit_netloc(origin) != host.lower()
+        foreign = origin is not None and not self._is_own_page(origin, host)
         is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"  # followed to the page
         if foreign or (headers.get("sec-fetch-site") == "cross-site" and not is_link):
             return Refused(403, "foreign_origin", "This server does not answer to pages of other sites.")
         return None
 
-    def _note(self, scope: "Scope", status: int, seconds: float) -> None:
+    def _is_own_page(self, origin: str, host: str) -> bool:
+        netloc = urlsplit_netloc(origin)
+        return netloc == host.lower() or host_name(netloc) in self._sites
+
+    def _note(self, method: str, scope: "Scope", status: int, seconds: float) -> None:
         """By the route's pattern: neither counts nor log hold anything that was sent."""
         route = getattr(scope.get("route"), "path", "none")
-        method = scope["method"] if scope["method"] in METHODS else "other"
+        method = method if method in METHODS else "other"
         self._metrics.observe(method, route, status, seconds)
         log.info("%s %s %d %.0f ms", method, route, status, 1000 * seconds)
+
+
+class _Sender:
+    """``send``, with our headers, without content for HEAD, and with what has become of the answer."""
+
+    def __init__(self, send: "Send", body: Tracked, with_content: bool) -> None:
+        self._send = send
+        self._body = body
+        self._with_content = with_content
+        self._is_started = False
+        self.status = 500
+
+    async def __call__(self, message: "Message") -> None:
+        if message["type"] == "http.response.start":
+            if message["status"] >= 400 and message["status"] != 408:  # who is slow has been waited for already
+                await self._body.drain()
+            self.status, self._is_started = message["status"], True
+            message = {**message, "headers": _with_headers(message.get("headers", []))}
+        elif not self._with_content:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+    async def stop(self) -> None:
+        """Say that the server stops, if nothing has been said yet; there is no time left to wait for the client."""
+        if not self._is_started:
+            self._body.is_done = True
+            await _refuse(Refused(503, "stopping", "The server is stopping. Try again when it is back."), self)
 
 
 def urlsplit_netloc(origin: str) -> str:
@@ -106,12 +143,24 @@ def urlsplit_netloc(origin: str) -> str:
         return ""
 
 
-def _host_name(host: str) -> str:
-    """The name in a Host header, without port and brackets."""
+def host_name(host: str) -> str:
+    """The name in a Host header, lower case, without port and brackets; empty if there is none.
+
+    >>> host_name("Lab.Example:8000"), host_name("[::1]:8000"), host_name("a]")
+    ('lab.example', '::1', '')
+    """
     try:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
+
+
+def _own_address(scope: "Scope") -> set[str]:
+    """The address at which a connection reached this machine."""
+    address = str((scope.get("server") or ("",))[0])
+    with contextlib.suppress(ValueError):
+        return {str(ipaddress.ip_address(address))}
+    return set()
 
 
 def _with_headers(given: Any) -> list[tuple[bytes, bytes]]:

@@ -7,6 +7,7 @@ not the server. The first message says which models to load; each further one ho
 import contextlib
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Mapping
@@ -107,6 +108,7 @@ def _send(outgoing: BinaryIO, header: Header, body: bytes = b"") -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # sent to all of a service: the server ends it when it has answered
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not get between the messages
     with incoming, outgoing, contextlib.suppress(BrokenPipeError):
