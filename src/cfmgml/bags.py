@@ -9,7 +9,6 @@ BagDataset(2 bags, 3 graphs, 2 labels; 1.50 labels a bag)
 [['cow']]
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -20,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml._digests import digest_of
 from cfmgml._files import load_arrays, save_arrays
 from cfmgml._parquet import folder
 from cfmgml._segments import check_index, lengths, segment_ids, take_segments
@@ -215,11 +215,7 @@ class BagDataset:
 
     def fingerprint(self) -> str:
         """A hash of everything in it but ``info``: equal data, equal fingerprint."""
-        digest = hashlib.sha256()
-        for name, array in sorted(self.arrays().items()):
-            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        return digest_of(self.arrays())
 
     def save(self, path: str | Path) -> None:
         """Write one file of arrays and JSON, in one step."""
