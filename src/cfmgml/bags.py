@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from cfmgml._digests import digest_of
 from cfmgml._files import load_arrays, save_arrays
-from cfmgml._parquet import folder
+from cfmgml._parquet.folder import cut
+from cfmgml._parquet.writing import StoreWriter, as_json
 from cfmgml._segments import check_index, lengths, segment_ids, take_segments
 from cfmgml._typing import BoolArray, Index, IntArray, NameArray
 from cfmgml.graphs import GraphBatch, check_names, check_ptr, frozen, strip_ellipsis
@@ -229,9 +230,12 @@ class BagDataset:
         self, path: str | Path, graphs_per_partition: int = 10_000, append: bool = False, keep_ids: bool = False
     ) -> None:
         """Write a folder of Parquet files for `BagStore`, or add to one; ``graph_ids`` then count through the store
-        unless ``keep_ids``."""
-        parts = (self[start:stop].arrays() for start, stop in folder.cut(self.bag_ptr, graphs_per_partition))
-        folder.write_store(path, parts, self.info, append, keep_ids)
+        unless ``keep_ids``. What was interrupted goes on where it was, if it is called in the same way."""
+        told = [self.fingerprint(), json.loads(as_json(dict(self.info))), graphs_per_partition, keep_ids]
+        writer = StoreWriter(path, told, append, keep_ids)
+        for start, stop in cut(self.bag_ptr, graphs_per_partition)[len(writer.done) :]:
+            writer.add(self[start:stop].arrays(), self.info)
+        writer.finish(self.info)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
