@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 
 # A module may import from its own level only within its own package, and from lower levels freely.
 LEVELS = [
-    {"_typing", "_compiled", "_printable", "_numbers", "_memory", "_builds"},
+    {"_typing", "_compiled", "_printable", "_numbers", "_memory", "_builds", "_digests"},
     {"_progress"},
     {"_segments", "_adjacency"},
     {"_files", "_interop", "_lonely_columns"},

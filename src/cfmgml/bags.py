@@ -9,7 +9,6 @@ BagDataset(2 bags, 3 graphs, 2 labels; 1.50 labels a bag)
 [['cow']]
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -20,8 +19,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml._digests import digest_of
 from cfmgml._files import load_arrays, save_arrays
-from cfmgml._parquet import folder
+from cfmgml._parquet.folder import cut
+from cfmgml._parquet.writing import StoreWriter, as_json
 from cfmgml._segments import check_index, lengths, segment_ids, take_segments
 from cfmgml._typing import BoolArray, Index, IntArray, NameArray
 from cfmgml.graphs import GraphBatch, check_names, check_ptr, frozen, strip_ellipsis
@@ -215,11 +216,7 @@ class BagDataset:
 
     def fingerprint(self) -> str:
         """A hash of everything in it but ``info``: equal data, equal fingerprint."""
-        digest = hashlib.sha256()
-        for name, array in sorted(self.arrays().items()):
-            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        return digest_of(self.arrays())
 
     def save(self, path: str | Path) -> None:
         """Write one file of arrays and JSON, in one step."""
@@ -233,9 +230,12 @@ class BagDataset:
         self, path: str | Path, graphs_per_partition: int = 10_000, append: bool = False, keep_ids: bool = False
     ) -> None:
         """Write a folder of Parquet files for `BagStore`, or add to one; ``graph_ids`` then count through the store
-        unless ``keep_ids``."""
-        parts = (self[start:stop].arrays() for start, stop in folder.cut(self.bag_ptr, graphs_per_partition))
-        folder.write_store(path, parts, self.info, append, keep_ids)
+        unless ``keep_ids``. What was interrupted goes on where it was, if it is called in the same way."""
+        told = [self.fingerprint(), json.loads(as_json(dict(self.info))), graphs_per_partition, keep_ids]
+        writer = StoreWriter(path, told, append, keep_ids)
+        for start, stop in cut(self.bag_ptr, graphs_per_partition)[len(writer.done) :]:
+            writer.add(self[start:stop].arrays(), self.info)
+        writer.finish(self.info)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

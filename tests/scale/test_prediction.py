@@ -1,6 +1,9 @@
 """Prediction over a store writes what the model says, and goes on where it was interrupted."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.dataset
@@ -51,8 +54,6 @@ def test_on_a_cluster(model, many, store, tmp_path, client):
 
 
 def test_names_and_metadata(model, many, tmp_path):
-    from dataclasses import replace
-
     named = replace(
         many,
         bag_names=[f"b{k}" for k in range(many.n_bags)],
@@ -94,3 +95,43 @@ def test_unknown_levels(model, store, tmp_path):
     for level in ("edge", (), ("bag", "x")):
         with pytest.raises(ValueError, match="level must be one or several of"):
             predict_store(model, store, tmp_path, level)
+
+
+def test_scores_of_another_kernel_are_not_kept(model, store, tmp_path):
+    """Same weights, another kernel: the scores differ, so the files of the first model must not stand for them."""
+    from cfmgml.kernels import HashedWL
+
+    kernel = HashedWL(2, n_bits=8).resolve(store.load().graphs)
+    other = deepcopy(model)
+    other.kernel_, other.scorer_ = kernel, replace(model.scorer_, kernel=kernel)
+    predict_store(model, store, tmp_path, "graph")
+    first = read(tmp_path / "graphs")["scores"]
+    predict_store(other, store, tmp_path, "graph")
+    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], other.decision_function_graphs(store.load()))
+    assert np.abs(np.array(first) - read(tmp_path / "graphs")["scores"]).max() > 1e-3
+
+
+@pytest.mark.slow
+def test_two_runs_on_one_cluster_write_to_their_own_folders(model, store, tmp_path, client):
+    """Both at once, and by two clients, as two users have them."""
+    from distributed import Client
+
+    with Client(client.scheduler.address) as second:
+        runs = [
+            (client, model, "first"),
+            (second, rescaled(model, 2.0), "second"),
+            (client, rescaled(model, 3.0), "third"),
+        ]
+        with ThreadPoolExecutor(3) as pool:
+            done = [pool.submit(predict_store, m, store, tmp_path / name, engine=at) for at, m, name in runs]
+            for run in done:
+                run.result()
+    for _, one, name in runs:
+        for level, scores in (("bags", one.decision_function), ("graphs", one.decision_function_graphs)):
+            np.testing.assert_allclose(read(tmp_path / name / level)["scores"], scores(store.load()))
+
+
+def rescaled(model, factor):
+    other = deepcopy(model)
+    other.scorer_ = replace(model.scorer_, coef=model.scorer_.coef * factor)
+    return other

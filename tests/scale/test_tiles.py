@@ -5,8 +5,21 @@ import shutil
 import numpy as np
 import pytest
 
-from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
+from cfmgml import (
+    CfMGML,
+    GraphHopper,
+    NodeSum,
+    Precomputed,
+    ProductKernel,
+    SumKernel,
+    WeisfeilerLehman,
+    gram_matrix,
+)
+from cfmgml.kernels.files import kernel_digest
 from cfmgml.scale import gram_to_zarr, tiles
+from cfmgml.scale.partitions import features_key
+
+MATRIX = np.eye(400)
 
 
 @pytest.mark.parametrize("make", [lambda: NodeSum(gamma=0.7), lambda: WeisfeilerLehman(2), lambda: GraphHopper()])
@@ -75,3 +88,57 @@ def test_precomputed_checks_what_is_on_disk(many, tmp_path):
     with pytest.raises(ValueError, match="K must be finite"):
         Precomputed(bad).resolve(many.graphs)
     shutil.rmtree(tmp_path / "bad")
+
+
+def settled_apart(many, make):
+    """The same kernel settled on two sets of graphs."""
+    kernel = make()
+    return kernel.resolve(many[:40].graphs), kernel.resolve(many[90:].graphs)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SumKernel([WeisfeilerLehman(1, tfidf=True), NodeSum(gamma=0.7)]),
+        lambda: ProductKernel([NodeSum(), WeisfeilerLehman(1)]),
+        lambda: SumKernel([SumKernel([NodeSum()]), WeisfeilerLehman(1)]),
+    ],
+    ids=["sum", "product", "nested"],
+)
+def test_parts_settled_on_other_graphs_make_another_matrix(many, tmp_path, make):
+    first, second = settled_apart(many, make)
+    graphs = many[:60].graphs
+    assert np.abs(gram_matrix(first, graphs) - gram_matrix(second, graphs)).max() > 1e-3
+    gram_to_zarr(first, graphs, tmp_path / "K")
+    with pytest.raises(ValueError, match="holds another matrix"):
+        gram_to_zarr(second, graphs, tmp_path / "K")
+    again = gram_to_zarr(first, graphs, tmp_path / "K", dtype="float32")
+    np.testing.assert_allclose(again[:], gram_matrix(first, graphs), atol=1e-5)
+
+
+def test_digests_tell_settled_kernels_apart(many, store):
+    for make in (lambda: SumKernel([WeisfeilerLehman(1, tfidf=True)]), lambda: NodeSum(), lambda: Precomputed(MATRIX)):
+        first, second = settled_apart(many, make)
+        assert kernel_digest(first) == kernel_digest(make().resolve(many[:40].graphs))
+        assert (kernel_digest(first) == kernel_digest(second)) == isinstance(first, Precomputed)
+        assert (features_key(store, first) == features_key(store, second)) == isinstance(first, Precomputed)
+
+
+def test_digests_know_shapes_and_types():
+    one = kernel_digest(Precomputed(np.eye(2)))
+    assert one != kernel_digest(Precomputed(np.eye(2).astype(np.float32)))
+    assert one != kernel_digest(Precomputed(np.eye(2).reshape(1, 4)))
+
+
+def test_a_matrix_of_plain_functions_is_never_taken_for_another(many, tmp_path):
+    """Code has no digest, so what is there cannot be known to be the same."""
+    for kernel in (sizes, SumKernel([sizes, NodeSum(gamma=0.7)])):
+        found = gram_to_zarr(kernel, many.graphs, tmp_path / "K", dtype="float64")
+        np.testing.assert_allclose(found[:], gram_matrix(kernel, many.graphs))
+        with pytest.raises(ValueError, match="holds another matrix"):
+            gram_to_zarr(kernel, many.graphs, tmp_path / "K", dtype="float64")
+        shutil.rmtree(tmp_path / "K")
+
+
+def sizes(a, b):
+    return np.outer(np.diff(a.node_ptr), np.diff(b.node_ptr)).astype(float)

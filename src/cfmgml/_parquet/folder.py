@@ -1,43 +1,51 @@
-"""The folder of a store: what its partitions have in common, which there are, and how one more is written.
+"""The folder of a store: what its partitions have in common, and which there are.
 
-``_store.json`` says what all partitions share (label names, columns, how the bags were built); each
-``part-NUMBER-DIGEST.parquet`` is one partition. A file is complete before it gets its name, and the name holds a digest
-of its content: a half-written partition has no name that anybody reads, and two writers cannot overwrite each other.
+``_store.json`` says what all partitions share (label names, columns, how the bags were built) and names every partition
+with its counts, its size and its digest: the manifest. Each ``part-NUMBER-DIGEST.parquet`` is one partition. The header
+is written last, in one step, and with a digest of itself; so a store is what its header says, or it is refused.
+Headers of version 1 have no manifest, and a partition that is missing there cannot be noticed.
 """
 
 import hashlib
-import io
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cfmgml._files import atomic_write
-from cfmgml._parquet.tables import Arrays, columns_of, from_table, label_matrix, pyarrow, to_table
+from cfmgml._files import header_digest
+from cfmgml._parquet.journal import Journal
+from cfmgml._parquet.tables import Arrays, columns_of, from_table, label_matrix, pyarrow
 from cfmgml._typing import IntArray
 
 FORMAT = "cfmgml-store"
-VERSION = 1
+VERSION = 2  # 2: the header names all partitions, and has a digest of itself; stores of version 1 are read too
 HEADER = "_store.json"
 KEY = b"cfmgml"
 NAME = re.compile(r"part-(\d{6,})-([0-9a-f]{12})\.parquet")
 COUNTS = ("n_bags", "n_graphs", "n_nodes", "n_edges")
 SHOWN = 5  # bad partitions that an error describes
+TAIL = 8  # bytes at the end of a Parquet file: the footer's length, and its mark
+HINT = "put back what was written, or build the store anew"
 
 
 @dataclass(frozen=True)
 class Partition:
-    """One file of a store, as its footer describes it."""
+    """One file of a store, as the manifest describes it, or its footer where there is no manifest."""
 
     name: str
     n_bags: int
     n_graphs: int
     n_nodes: int
     n_edges: int
+    n_bytes: int | None = None
+    sha256: str | None = None  # of the file
+    footer: str | None = None  # sha256 of its end, which can be compared without reading the rest
 
 
 # -- reading ---------------------------------------------------------------------------------
@@ -47,33 +55,96 @@ def read_header(folder: Path) -> dict[str, Any]:
     """What all partitions have in common."""
     path = folder / HEADER
     if not path.is_file():
+        check_not_stopped(folder, set())
         what = "is not a store: it has no _store.json" if folder.is_dir() else "is not there"
         raise FileNotFoundError(f"{folder} {what}; cfmgml build --store or BagDataset.to_store makes one.")
     try:
         header = json.loads(path.read_bytes())
         version = header["version"] if header["format"] == FORMAT else None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged or not a store's ({error!r}).") from error
     if not isinstance(version, int) or version > VERSION:
         raise ValueError(f"{path} has version {version}; this cfmgml reads up to {VERSION}: install a newer one.")
+    if not _is_whole(header):
+        raise ValueError(f"{path} is damaged: it is not what was written; {HINT}.")
     return dict(header)
 
 
-def read_partitions(folder: Path, header: Mapping[str, Any]) -> list[Partition]:
-    """All partitions in order, after a look at each footer; bad ones are named together, and refused."""
+def _is_whole(header: Mapping[str, Any]) -> bool:
+    if header["version"] < 2:  # nothing but its form can be checked
+        kinds = {"columns": dict, "recipe": dict, "info": dict, "label_names": list | None}
+        return not {"partitions", "digest"} & set(header) and all(
+            name in header and isinstance(header[name], kind) for name, kind in kinds.items()
+        )
+    return isinstance(header.get("partitions"), list) and header.get("digest") == header_digest(header)
+
+
+def check_not_stopped(folder: Path, known: set[str]) -> None:
+    """Raise if a build has left partitions that are not yet the store's."""
+    journal = Journal(folder)
+    left = {path.name for path in partition_files(folder)} - known if journal.begun else None
+    if left:
+        n_bags = sum(int(entry["n_bags"]) for entry in journal.entries if entry["name"] in left)
+        raise ValueError(
+            f"the build of {folder} goes on elsewhere, or it stopped after {len(left)} partition"
+            f"{'s' * (len(left) != 1)} ({n_bags:,} bags): build with the same arguments to go on."
+        )
+
+
+def read_partitions(folder: Path, header: Mapping[str, Any], to_add: bool = False) -> list[Partition]:
+    """All partitions in order, after a look at each footer; bad ones are named together, and refused.
+
+    Those of a build that stopped are passed over by who goes on ``to_add``, and anybody else is told of them.
+    """
+    names = [path.name for path in partition_files(folder)]
+    if "partitions" not in header:
+        return _all_good(folder, {name: partial(_read_footer, folder / name, header) for name in names})
+    manifest = [Partition(**entry) for entry in header["partitions"]]
+    if not to_add:
+        check_not_stopped(folder, {part.name for part in manifest})
+    elif Journal(folder).begun:
+        names = []
+    looks = {part.name: partial(_compare, folder / part.name, header, part) for part in manifest}
+    return _all_good(folder, looks | {name: partial(_refuse) for name in names if name not in looks})
+
+
+def _all_good(folder: Path, looks: Mapping[str, Callable[[], Partition]]) -> list[Partition]:
     good, bad = [], []
-    for path in partition_files(folder):
+    for name, look in looks.items():
         try:
-            good.append(_read_footer(path, header))
+            good.append(look())
         except ValueError as error:
-            bad.append(f"{path.name}: {error}")
+            bad.append(f"{name}: {error}")
     if bad:
         more = "" if len(bad) <= SHOWN else f" and {len(bad) - SHOWN} more"
         raise ValueError(
-            f"{len(bad)} of {len(bad) + len(good)} partitions of {folder} cannot be used; remove or rebuild them: "
-            f"{'; '.join(bad[:SHOWN])}{more}."
+            f"{len(bad)} of {len(looks)} partitions of {folder} cannot be used; {HINT}: {'; '.join(bad[:SHOWN])}{more}."
         )
     return good
+
+
+def _compare(path: Path, header: Mapping[str, Any], expected: Partition) -> Partition:
+    """A partition whose size and footer are those of the manifest; else what is wrong with it."""
+    if not path.is_file():
+        raise ValueError("it is missing")
+    if path.stat().st_size != expected.n_bytes or footer_digest(path) != expected.footer:
+        _read_footer(path, header)  # has a better reason, if it cannot be read or is of another kind
+        raise ValueError("it is not the file that was written")
+    return expected
+
+
+def _refuse() -> Partition:
+    raise ValueError("it is not one of those that were written")
+
+
+def footer_digest(path: Path) -> str:
+    """A digest of the end of a Parquet file, which says where its columns are, and of what sizes and values."""
+    with open(path, "rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - TAIL, 0))
+        length = int.from_bytes(stream.read(TAIL)[:4], "little")
+        stream.seek(max(size - TAIL - length, 0))
+        return hashlib.sha256(stream.read(length + TAIL)).hexdigest()
 
 
 def partition_files(folder: Path) -> list[Path]:
@@ -90,7 +161,7 @@ def _read_footer(path: Path, header: Mapping[str, Any]) -> Partition:
         raise ValueError(f"it is truncated or not a Parquet file ({size:,} bytes; {_first_line(error)})") from error
     try:
         meta = json.loads((schema.metadata or {})[KEY])
-        found = Partition(path.name, *(int(meta[name]) for name in COUNTS))
+        found = Partition(path.name, **{name: int(meta[name]) for name in COUNTS})  # type: ignore[arg-type]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError("it was not written by cfmgml: its footer does not say what is in it") from error
     complaint = differences(header, {**meta, "columns": columns_of(schema)})
@@ -132,34 +203,37 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def read_arrays(folder: Path, name: str) -> Arrays:
-    """A partition's arrays; every page is compared with its checksum."""
-    return from_table(_read_table(folder, name))
+def read_arrays(folder: Path, part: Partition) -> Arrays:
+    """A partition's arrays, after every byte was compared with its digest."""
+    return from_table(_read_table(folder, part.name, pyarrow().BufferReader(check_content(folder, part))))
 
 
 def count_labels(folder: Path, name: str) -> tuple[IntArray, IntArray]:
     """How many bags of a partition have each label, and of how many that is known; no graph is read."""
-    labels, known = label_matrix(_read_table(folder, name, columns=["Y"])["Y"].combine_chunks())
+    with open(folder / name, "rb") as stream:
+        labels, known = label_matrix(_read_table(folder, name, stream, columns=["Y"])["Y"].combine_chunks())
     return labels.sum(axis=0), known.sum(axis=0)
 
 
-def _read_table(folder: Path, name: str, columns: list[str] | None = None) -> Any:
+def _read_table(folder: Path, name: str, source: Any, columns: list[str] | None = None) -> Any:
     pa = pyarrow()
     try:
-        with open(folder / name, "rb") as stream:
-            return pa.parquet.read_table(stream, columns=columns, page_checksum_verification=True, use_threads=False)
+        return pa.parquet.read_table(source, columns=columns, page_checksum_verification=True, use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"partition {name} of {folder} is damaged ({_first_line(error)}); rebuild it.") from error
+        raise ValueError(f"partition {name} of {folder} is damaged ({_first_line(error)}); {HINT}.") from error
 
 
-def check_content(folder: Path, name: str) -> None:
-    """Raise unless a file's content is the one its name promises."""
-    match = NAME.fullmatch(name)
-    if match and hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12] != match[2]:
-        raise ValueError(f"partition {name} of {folder} is damaged: it is not what was written; rebuild it.")
-
-
-# -- writing ---------------------------------------------------------------------------------
+def check_content(folder: Path, part: Partition) -> bytes:
+    """A file's content; raises unless it is the one that the manifest, or else its name, promises."""
+    try:
+        data = (folder / part.name).read_bytes()
+    except OSError as error:
+        raise ValueError(f"partition {part.name} of {folder} is damaged ({_first_line(error)}); {HINT}.") from error
+    match = NAME.fullmatch(part.name)
+    promised = part.sha256 or (match[2] if match else "")
+    if not hashlib.sha256(data).hexdigest().startswith(promised):
+        raise ValueError(f"partition {part.name} of {folder} is damaged: it is not what was written; {HINT}.")
+    return data
 
 
 def cut(bag_ptr: IntArray, n_graphs: int) -> list[tuple[int, int]]:
@@ -171,74 +245,3 @@ def cut(bag_ptr: IntArray, n_graphs: int) -> list[tuple[int, int]]:
     _, starts = np.unique(bag_ptr[:-1] // n_graphs, return_index=True)
     bounds = [*starts.tolist(), len(bag_ptr) - 1]
     return list(zip(bounds[:-1], bounds[1:], strict=True))
-
-
-def write_store(
-    folder: str | Path, partitions: Iterable[Arrays], info: Mapping[str, Any], append: bool, keep_ids: bool
-) -> None:
-    """Make a store of these partitions, or add them to the one that is there."""
-    folder = Path(folder)
-    header, number, first = None, 0, 0
-    if append and (folder / HEADER).exists():
-        header = read_header(folder)
-        there = read_partitions(folder, header)
-        number = 1 + max((int(m[1]) for p in there if (m := NAME.fullmatch(p.name))), default=-1)
-        first = sum(partition.n_graphs for partition in there)
-    elif folder.is_dir() and any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty; name a new folder, or pass append=True to add to a store.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for arrays in partitions:
-        if not keep_ids:
-            arrays = {**arrays, "graphs.graph_ids": first + np.arange(len(arrays["graphs.graph_ids"]))}
-            first += len(arrays["graphs.graph_ids"])
-        table = to_table(arrays)
-        meta = _common(arrays, table, info)
-        if header is None:
-            header = _write_header(folder, meta, info)
-        complaint = differences(header, meta)
-        if complaint:
-            raise ValueError(f"these bags do not fit the store {folder}: {complaint}.")
-        write_partition(folder, number, table, {**meta, **_counts(arrays)})
-        number += 1
-
-
-def _common(arrays: Arrays, table: Any, info: Mapping[str, Any]) -> dict[str, Any]:
-    names = arrays["label_names"].tolist() if "label_names" in arrays else None
-    common = {"format": FORMAT, "version": VERSION, "label_names": names}
-    return {**common, "columns": columns_of(table.schema), "recipe": recipe_digest(info)}
-
-
-def _counts(arrays: Arrays) -> dict[str, int]:
-    nodes, edges = arrays["graphs.node_ptr"], arrays["graphs.edge_ptr"]
-    return dict(zip(COUNTS, (len(arrays["bag_ptr"]) - 1, len(nodes) - 1, int(nodes[-1]), int(edges[-1])), strict=True))
-
-
-def recipe_digest(info: Mapping[str, Any]) -> dict[str, Any]:
-    """How bags were built, in little space: the builder, its parameters, and a digest of the vocabulary it used."""
-    recipe = {name: info[name] for name in ("builder", "parameters", "recipe_version") if name in info}
-    if "vocabulary" in info:
-        text = json.dumps(info["vocabulary"], sort_keys=True, default=str)
-        recipe["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return dict(json.loads(json.dumps(recipe, default=str)))
-
-
-def _write_header(folder: Path, meta: dict[str, Any], info: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        text = json.dumps({**meta, "info": dict(info)}, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"info must hold only what JSON can: {error}.") from error
-    with atomic_write(folder / HEADER) as stream:
-        stream.write(text.encode())
-    return dict(json.loads(text))
-
-
-def write_partition(folder: Path, number: int, table: Any, meta: Mapping[str, Any]) -> None:
-    """One more partition, complete before it has its name."""
-    told = table.replace_schema_metadata({KEY: json.dumps(dict(meta)).encode()})
-    buffer = io.BytesIO()
-    pyarrow().parquet.write_table(
-        told, buffer, compression="zstd", write_page_checksum=True, row_group_size=max(len(table), 1)
-    )
-    data = buffer.getvalue()
-    with atomic_write(folder / f"part-{number:06d}-{hashlib.sha256(data).hexdigest()[:12]}.parquet") as stream:
-        stream.write(data)

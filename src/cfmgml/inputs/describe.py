@@ -62,7 +62,7 @@ def _describe_store(store: BagStore) -> Description:
     if store.n_partitions > 1:
         partitions["graphs a partition"] = _spread(np.array([part.n_graphs for part in store.partitions]))
     return {
-        "folder": {"holds": "store", "bytes": store.n_bytes, **partitions},
+        "folder": {"holds": "store", "bytes": store.n_bytes, **partitions, "manifest": _manifest(store)},
         "built": _built(store.info),
         "sizes": {
             "bags": store.n_bags,
@@ -76,6 +76,12 @@ def _describe_store(store: BagStore) -> Description:
         "labels": _store_labels(store),
         "fingerprint": store.fingerprint(),
     }
+
+
+def _manifest(store: BagStore) -> str:
+    if store.has_manifest:
+        return f"{store.n_partitions} partitions, with digests"
+    return "none: written by an older cfmgml, and a missing partition cannot be noticed"
 
 
 def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:

@@ -1,10 +1,12 @@
 """A resolved kernel as JSON and arrays, and back: by the names of its class and parameters, never by pickle."""
 
+import uuid
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml._digests import digest_of
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
@@ -35,6 +37,24 @@ def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[dict[str, Any]
         "settled": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in settled.items()},
     }
     return state, arrays
+
+
+def kernel_digest(kernel: Kernel) -> str:
+    """A digest of a kernel as a file describes it, with all that is settled in it and in its parts.
+
+    Kernels with the same digest have the same values. Code has none: a kernel with a function in it gets a digest that
+    nothing else ever has, so that nothing is taken for its.
+
+    >>> kernel_digest(NodeSum(gamma=1.0)) == kernel_digest(NodeSum(gamma=1.0))
+    True
+    >>> kernel_digest(SumKernel([NodeSum(gamma=1.0)])) == kernel_digest(SumKernel([NodeSum(gamma=2.0)]))
+    False
+    """
+    try:
+        state, arrays = kernel_state(kernel)
+    except TypeError:
+        return f"unique {uuid.uuid4().hex}"
+    return digest_of(arrays, state)
 
 
 def _put(value: Any, name: str, arrays: Arrays) -> Any:

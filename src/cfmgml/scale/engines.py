@@ -159,7 +159,8 @@ class Dask(Engine):
         if value is None or isinstance(value, str | int | float):
             return value
         if id(value) not in self._shared:
-            self._shared[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+            # In a list: Dask takes a dictionary for keys and values, and runs that use the same keys get each other's.
+            self._shared[id(value)] = value, self.client.scatter([value], broadcast=True, hash=False)[0]
         return self._shared[id(value)][1]
 
     def _retry(self, once: Callable[[], Any]) -> Any:

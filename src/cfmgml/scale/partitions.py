@@ -5,11 +5,11 @@ memory while that lasts, else on disk; and what a killed worker had in memory is
 """
 
 import contextlib
-import hashlib
 import json
+import math
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cfmgml._digests import digest_of
 from cfmgml._files import atomic_write
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.estimator import check_targets
 from cfmgml.kernels.base import Kernel, Rows
-from cfmgml.kernels.files import kernel_state
+from cfmgml.kernels.files import kernel_digest
 from cfmgml.objective import Linearisation, RankLoss
 from cfmgml.scoring import normalised_features
 from cfmgml.solvers.cccp import Problem
@@ -39,7 +40,8 @@ class Job:
     fit_intercept: bool
     cache: Path  # a folder, on each machine
     memory: int  # bytes of features that one process may keep
-    key: str  # a digest of the store and the kernel: features of another job are never used
+    key: str  # a digest of the store and the kernel: features of other ones are never used
+    run: str  # of this run alone: others may use the same worker at the same time
 
     @property
     def n_labels(self) -> int:
@@ -52,11 +54,7 @@ class Job:
 
 def features_key(store: BagStore, kernel: Kernel) -> str:
     """A digest of all that the features of a store depend on."""
-    state, arrays = kernel_state(kernel)
-    digest = hashlib.sha256(json.dumps([store.fingerprint(), state], sort_keys=True).encode())
-    for name, array in sorted(arrays.items()):
-        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:32]
+    return digest_of({}, store.fingerprint(), kernel_digest(kernel))[:32]
 
 
 def check_no_context(model: Any) -> None:
@@ -84,11 +82,13 @@ def loss_of(model: Any, n_labels: int) -> RankLoss:
 
 @dataclass
 class Prepared:
-    """One partition, ready to be evaluated; ``tag`` says which theta its Q belongs to."""
+    """One partition, ready to be evaluated, with Q and a tag that says which theta Q belongs to.
+
+    Several threads may have it: Q and its tag are replaced in one step, and nothing else is changed.
+    """
 
     problem: Problem
-    tag: str = ""
-    around: Linearisation | None = None
+    tagged: tuple[str, Linearisation] | None = None
 
     @property
     def n_bags(self) -> int:
@@ -105,15 +105,7 @@ class Prepared:
         """With the job's settings of the loss: weights of labels are known only after all labels were counted."""
         own = self.problem.loss
         loss = replace(job.loss, bag_ptr=own.bag_ptr, relevant=own.relevant, irrelevant=own.irrelevant)
-        self.problem = replace(self.problem, loss=loss)
-        return self
-
-    def linearise(self, theta: FloatArray, tag: str) -> bool:
-        """Have Q around theta; says whether that had to be computed."""
-        if self.tag == tag:
-            return False
-        self.around, self.tag = self.problem.loss.linearise(self.problem.scores(theta)), tag
-        return True
+        return replace(self, problem=replace(self.problem, loss=loss))
 
 
 def prepare(job: Job, bags: BagDataset) -> Prepared:
@@ -128,46 +120,68 @@ def prepare(job: Job, bags: BagDataset) -> Prepared:
 
 # -- the cache -------------------------------------------------------------------------------
 
-_MEMORY: dict[str, dict[int, Prepared]] = {}  # job key -> partition -> what is known of it, in this process
+
+@dataclass
+class Memory:
+    """What one process keeps of a run; its threads take turns."""
+
+    held: dict[int, Prepared] = field(default_factory=dict)
+    filled: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, number: int, prepared: Prepared, limit: int) -> bool:
+        """Keep a partition if there is room; says whether it is kept."""
+        with self.lock:
+            if number not in self.held:
+                if self.filled + prepared.nbytes > limit:
+                    return False
+                self.held[number] = prepared
+                self.filled += prepared.nbytes
+            return True
+
+
+_MEMORY: dict[str, Memory] = {}  # by run
 
 
 def partition(job: Job, number: int) -> Prepared:
     """One partition, from memory, from disk, or made from the store."""
-    held = _MEMORY.setdefault(job.key, {})
-    if number in held:
-        return held[number].under(job)
+    memory = _MEMORY.setdefault(job.run, Memory())
+    kept = memory.held.get(number)
+    if kept is not None:
+        return kept.under(job)
     file = _file(job, number, "rows")
-    found = _read(job, file)
-    if found is None:
-        found = prepare(job, job.store.read(number))
-        if not _fits(job, found):
-            _write(file, [*_row_arrays(found.problem.rows), *_label_arrays(found)])
-    if _fits(job, found):
-        held[number] = found
+    read = _read(job, file)
+    prepared = prepare(job, job.store.read(number)) if read is None else read
+    if not memory.keep(number, prepared, job.memory):
+        if read is None:
+            _write(file, [*_row_arrays(prepared.problem.rows), *_label_arrays(prepared)])
+        _read_weights(job, number, prepared)
+    return prepared
+
+
+def linearised(job: Job, number: int, prepared: Prepared, theta: FloatArray, tag: str) -> Linearisation:
+    """Q of a partition around theta. It stays with the partition: in memory, or written beside it."""
+    tagged = prepared.tagged
+    if tagged is not None and tagged[0] == tag:
+        return tagged[1]
+    around = prepared.problem.loss.linearise(prepared.problem.scores(theta))
+    kept = _MEMORY.get(job.run, Memory()).held.get(number)
+    if kept is not None:
+        kept.tagged = tag, around
     else:
-        _read_weights(job, number, found)
-    return found
+        encoded = np.frombuffer(tag.encode(), dtype=np.uint8)
+        _write(_file(job, number, "weights"), [encoded, around.weights, around.constant])
+    return around
 
 
-def keep_weights(job: Job, number: int, found: Prepared) -> None:
-    """Let Q stay with its partition: in memory it does already, else it is written beside it."""
-    if number not in _MEMORY.get(job.key, {}) and found.around is not None:
-        tag = np.frombuffer(found.tag.encode(), dtype=np.uint8)
-        _write(_file(job, number, "weights"), [tag, found.around.weights, found.around.constant])
-
-
-def release(key: str, cache: Path, remove: bool) -> None:
-    """Forget a job in this process and, if asked to, on this machine's disk."""
-    _MEMORY.pop(key, None)
+def release(run: str, key: str, cache: Path, remove: bool) -> None:
+    """Forget a run in this process and, if asked to, its features on this machine's disk."""
+    _MEMORY.pop(run, None)
     if remove and cache.is_dir():
         for file in cache.glob(f"{key}-*"):
             file.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # not empty: others use it too
             os.rmdir(cache)
-
-
-def _fits(job: Job, found: Prepared) -> bool:
-    return sum(other.nbytes for other in _MEMORY.get(job.key, {}).values()) + found.nbytes <= job.memory
 
 
 def _file(job: Job, number: int, what: str) -> Path:
@@ -186,15 +200,18 @@ def _label_arrays(found: Prepared) -> list[NDArray[Any]]:
 def _write(file: Path, arrays: list[NDArray[Any]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as stream:
+        stream.write(json.dumps([[array.dtype.str, array.shape] for array in arrays]).encode() + b"\n")
         for array in arrays:
-            np.save(stream, array, allow_pickle=False)
+            stream.write(np.ascontiguousarray(array).data)
 
 
-def _load(file: Path) -> Iterator[NDArray[Any]]:
+def _load(file: Path) -> list[NDArray[Any]]:
+    """Not by `np.load`: Python 3.11 parses its headers wrongly, now and then, in several threads at once."""
     with open(file, "rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        while stream.tell() < size:
-            yield np.load(stream, allow_pickle=False)
+        return [
+            np.fromfile(stream, dtype, math.prod(shape)).reshape(shape)
+            for dtype, shape in json.loads(stream.readline())
+        ]
 
 
 def _read(job: Job, file: Path) -> Prepared | None:
@@ -210,4 +227,4 @@ def _read(job: Job, file: Path) -> Prepared | None:
 def _read_weights(job: Job, number: int, found: Prepared) -> None:
     with contextlib.suppress(OSError, ValueError):
         tag, weights, constant = _load(_file(job, number, "weights"))
-        found.tag, found.around = tag.tobytes().decode(), Linearisation(weights, constant)
+        found.tagged = tag.tobytes().decode(), Linearisation(weights, constant)

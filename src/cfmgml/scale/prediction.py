@@ -1,6 +1,5 @@
 """Prediction over a store, partition by partition, to Parquet."""
 
-import hashlib
 import io
 import json
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml._digests import digest_of
 from cfmgml._files import atomic_write
 from cfmgml._parquet.folder import KEY
 from cfmgml._parquet.tables import matrix_column, pyarrow, string_column
@@ -16,6 +16,7 @@ from cfmgml._progress import progress
 from cfmgml._segments import lengths, segment_ids, segment_max
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
+from cfmgml.kernels.files import kernel_digest
 from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 
@@ -77,13 +78,15 @@ def predict_store(
     first_bags = np.cumsum([0, *(part.n_bags for part in store.partitions)])[:-1].tolist()
     items = list(enumerate(first_bags))
     with running(engine, model.n_jobs) as workers, progress("Predicting", len(items), verbose) as advance:
-        for _ in workers.map(_predict_partition, items, model, store, folders):
+        for _ in workers.map(_predict_partition, items, model, model_digest(model), store, folders):
             advance(1)
 
 
-def _predict_partition(item: tuple[int, int], model: Any, store: BagStore, folders: dict[str, Path]) -> None:
+def _predict_partition(
+    item: tuple[int, int], model: Any, digest: str, store: BagStore, folders: dict[str, Path]
+) -> None:
     number, first_bag = item
-    told = {"partition": store.partitions[number].name, "model": model_digest(model)}
+    told = {"partition": store.partitions[number].name, "model": digest}
     told["label_names"] = model.label_names_.tolist()
     name = f"part-{number:06d}.parquet"
     missing = {level: folder / name for level, folder in folders.items() if not _is_done(folder / name, told)}
@@ -103,10 +106,8 @@ def _predict_partition(item: tuple[int, int], model: Any, store: BagStore, folde
 
 def model_digest(model: Any) -> str:
     """Of what a model's scores depend on."""
-    digest = hashlib.sha256(model.intercept_.tobytes())
-    for name, array in sorted(model.scorer_.arrays().items()):
-        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    arrays = {**model.scorer_.arrays(), "intercept": model.intercept_}
+    return digest_of(arrays, kernel_digest(model.scorer_.kernel), type(model.scorer_).__name__, model.context)
 
 
 def _is_done(path: Path, told: dict[str, Any]) -> bool:

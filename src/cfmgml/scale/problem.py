@@ -10,7 +10,7 @@ import numpy as np
 from cfmgml._typing import FloatArray
 from cfmgml.scale.engines import Engine, Sums, add
 from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
-from cfmgml.scale.partitions import Job, keep_weights, partition
+from cfmgml.scale.partitions import Job, linearised, partition
 from cfmgml.solvers.cccp import column_squares, units_of_theta
 
 FEWEST_BLOCKS = 32
@@ -52,9 +52,8 @@ def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray
 
 def _evaluate(job: Job, number: int, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
     found = partition(job, number)
-    if around is not None and found.linearise(around, tag):
-        keep_weights(job, number, found)
-    value, gradient = found.problem.value_and_gradient(theta, None if around is None else found.around)
+    bound = None if around is None else linearised(job, number, found, around, tag)
+    value, gradient = found.problem.value_and_gradient(theta, bound)
     return [np.array(value * found.n_bags), gradient * found.n_bags]
 
 

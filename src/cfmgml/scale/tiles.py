@@ -1,7 +1,5 @@
 """Exact Gram matrices on disk, tile by tile, for when n x n numbers fit there and not in memory."""
 
-import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from cfmgml._digests import digest_of
 from cfmgml._files import atomic_write
 from cfmgml._progress import progress
 from cfmgml._typing import FloatArray
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, as_kernel
+from cfmgml.kernels.files import kernel_digest
 from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 
@@ -42,7 +42,8 @@ def gram_to_zarr(
     graphs
         A batch or a store; the graphs themselves must fit in memory, the matrix need not.
     path
-        Folder of the zarr array. Where tiles of the same matrix are there already, only the others are computed.
+        Folder of the zarr array. Where tiles of the same matrix are there already, only the others are computed; a
+        matrix of a plain function cannot be known again, and is never gone on with.
     tile
         Rows and columns of a tile, and of a chunk on disk.
     engine
@@ -98,7 +99,7 @@ def compute_tile(at: Tile, kernel: Kernel, graphs: GraphBatch, path: str, tile: 
 def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: Any, done: Path) -> None:
     """Make the array, or see that the one that is there is of the same graphs and kernel."""
     zarr = _zarr()
-    told = {"matrix": _digest(graphs, kernel), "tile": tile, "dtype": str(dtype)}
+    told = {"matrix": digest_of(graphs.arrays(), kernel_digest(kernel)), "tile": tile, "dtype": str(dtype)}
     if path.exists():
         found = zarr.open_array(str(path), mode="r").attrs.get("cfmgml")
         if found != told:
@@ -112,15 +113,6 @@ def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: Any,
     zarr.create_array(
         str(path), shape=shape, chunks=chunks, dtype=dtype, fill_value=np.nan, attributes={"cfmgml": told}
     )
-
-
-def _digest(graphs: GraphBatch, kernel: Kernel) -> str:
-    settled = {f"kernel.{key}": value for key, value in vars(kernel).items() if key.endswith("_")}
-    digest = hashlib.sha256(json.dumps([type(kernel).__name__, repr(kernel), repr(settled)]).encode())
-    arrays = {name: value for name, value in settled.items() if isinstance(value, np.ndarray)}
-    for name, array in sorted({**graphs.arrays(), **arrays}.items()):
-        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _zarr() -> Any:

@@ -1,5 +1,6 @@
 """Training over a store: the same model, objective and solver, with its rows in partitions."""
 
+import uuid
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def fit_store(
                 kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
                 solution = _solve(model, problem, report, kept, cheap_start)
             finally:
-                workers.everywhere(partial(release, job.key, folder, cache is None))
+                workers.everywhere(partial(release, job.run, job.key, folder, cache is None))
     return _finish(model, store, kernel, solution)
 
 
@@ -121,7 +122,8 @@ def _memory_of_one(workers: Engine, memory: int | None) -> int:
 
 def _make_job(model: Any, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
     loss = loss_of(model, store.n_labels)
-    return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, features_key(store, kernel))
+    key, run = features_key(store, kernel), uuid.uuid4().hex
+    return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, key, run)
 
 
 def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tuple[Job, StoreProblem]:

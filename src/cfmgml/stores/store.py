@@ -13,6 +13,7 @@ BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
 """
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from cfmgml._parquet.folder import (
     read_header,
     read_partitions,
 )
+from cfmgml._parquet.journal import JOURNAL
 from cfmgml._typing import IntArray, NameArray
 from cfmgml.bags import BagDataset
 from cfmgml.graphs import GraphBatch
@@ -37,16 +39,16 @@ SAMPLED_PARTITIONS = 16  # a sample is drawn from this many partitions, not from
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether there is a store, good or bad, in this folder."""
-    return (Path(path) / HEADER).is_file()
+    """Whether there is a store, good, bad or half built, in this folder."""
+    return any((Path(path) / name).is_file() for name in (HEADER, JOURNAL))
 
 
 class BagStore:
     """Bags of graphs in a folder of Parquet files, read one partition at a time.
 
-    Opening looks at every partition's footer. A truncated file, other columns, other labels or another way of building
-    are named, with the file, and nothing is read: so training on a store does not fail half-way. `BagDataset.to_store`
-    makes a store and adds to one.
+    Opening compares every partition's size and footer with the header's manifest. A missing, strange, swapped or
+    truncated file, other columns, other labels or another way of building are named, with the file, and nothing is
+    read: so training on a store does not fail half-way. `BagDataset.to_store` makes a store and adds to one.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ class BagStore:
         Name and counts of every file, in the order in which they are read.
     label_names, info
         As of a `BagDataset`.
+    has_manifest
+        False for a store of an older version: its header does not say which partitions there should be.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -72,6 +76,8 @@ class BagStore:
         self.columns: Mapping[str, str] = header["columns"]
         self._info: Mapping[str, Any] | None = header.pop("info")
         self._header = header
+        self.has_manifest: bool = self.partitions[0].sha256 is not None  # which says what should be there
+        header.pop("partitions", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """For worker processes, which may be elsewhere: a vocabulary in ``info`` can be large, and is in the folder."""
@@ -139,7 +145,7 @@ class BagStore:
     def read(self, number: int) -> BagDataset:
         """One partition; a damaged one is named."""
         name = self.partitions[number].name
-        arrays = dict(read_arrays(self.path, name))
+        arrays = dict(read_arrays(self.path, self.partitions[number]))
         inner = {key.removeprefix("graphs."): arrays.pop(key) for key in list(arrays) if key.startswith("graphs.")}
         try:
             return BagDataset(GraphBatch(**inner), label_names=self.label_names, info=self.info, **arrays)
@@ -176,9 +182,18 @@ class BagStore:
         return np.sum([has for has, _ in counts], axis=0), np.sum([known for _, known in counts], axis=0)
 
     def check(self) -> None:
-        """Read every byte and compare it with the digest in its file's name; opening looks at the footers only."""
+        """Read every byte and compare it with its digest; opening looks at the footers only.
+
+        Warns of a store without manifest, whose header does not say which partitions there should be.
+        """
         for part in self.partitions:
-            check_content(self.path, part.name)
+            check_content(self.path, part)
+        if not self.has_manifest:
+            warnings.warn(
+                f"{self.path} has no manifest, as stores of cfmgml before 0.2 have none: what is there is whole, but a "
+                "missing partition cannot be noticed. Adding to it makes one.",
+                stacklevel=2,
+            )
 
     def check_same_kind(self, other: "BagStore") -> None:
         """Raise unless bags of both may be mixed: same labels, columns and way of building."""
