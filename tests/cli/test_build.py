@@ -166,7 +166,8 @@ def test_what_is_strange_is_said_and_kept(world, run_in, tmp_path, capsys):
     bags = BagDataset.load(tmp_path / "photos.bags")
     n_copied = int(np.diff(bags.bag_ptr)[bags.bag_names.tolist().index("copy")])
     n_different = bags.n_graphs - n_copied
-    assert f"cfmgml: {bags.n_graphs} graphs are {n_different} different ones, of which {n_copied} in several bags" in err
+    counts = f"{bags.n_graphs} graphs are {n_different} different ones, of which {n_copied} in several bags"
+    assert f"cfmgml: {counts}" in err
     assert run_in(tmp_path, "inspect photos.bags") == 0
     out = capsys.readouterr().out
     assert f"repeated:\n  graphs: {bags.n_graphs}\n  different graphs: {n_different}\n" in out
