@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cfmgml import BagDataset
+from cfmgml.datasets import bags_from_texts
 from made_up import make_photos, make_texts
 from needs import needs
 
@@ -152,3 +153,35 @@ def test_stores(world, run_in, tmp_path, capsys):
     capsys.readouterr()
     assert run_in(world, f"build text papers.jsonl --store {tmp_path / 'papers'}") == 1
     assert capsys.readouterr().err.startswith("cfmgml: ")
+
+
+def test_what_is_strange_is_said_and_kept(world, run_in, tmp_path, capsys):
+    """Rows about nothing, labels in two spellings, and pictures that are there twice."""
+    make_photos(tmp_path / "photos", 3, table=tmp_path / "labels.csv")
+    (tmp_path / "photos" / "copy.png").write_bytes((tmp_path / "photos" / "p00.png").read_bytes())
+    (tmp_path / "labels.csv").write_text((tmp_path / "labels.csv").read_text() + "copy.png,Sky;sky\np07.jpg,sky\n")
+    assert run_in(tmp_path, "build images photos --labels labels.csv --n-jobs 1 -o photos.bags") == 0
+    err = capsys.readouterr().err
+    assert "cfmgml: 1 row of labels.csv is about nothing that was read: 'p07.jpg'." in err
+    assert "cfmgml: the labels 'Sky' and 'sky' differ only in case or spaces" in err
+    bags = BagDataset.load(tmp_path / "photos.bags")
+    n_copied = int(np.diff(bags.bag_ptr)[bags.bag_names.tolist().index("copy")])
+    n_different = bags.n_graphs - n_copied
+    counts = f"{bags.n_graphs} graphs are {n_different} different ones, of which {n_copied} in several bags"
+    assert f"cfmgml: {counts}" in err
+    assert run_in(tmp_path, "inspect photos.bags") == 0
+    out = capsys.readouterr().out
+    assert f"repeated:\n  graphs: {bags.n_graphs}\n  different graphs: {n_different}\n" in out
+    assert f"graphs in several bags: {n_copied}\n" in out
+    assert "1 row of labels.csv is about nothing that was read: 'p07.jpg'." in out
+    assert "the labels 'Sky' and 'sky'" in out
+
+
+def test_inspect_finds_repeated_graphs_in_older_files(tmp_path, run_in, capsys):
+    """Files that say nothing of it."""
+    bags = bags_from_texts(["Cats purr. Dogs bark."] * 2 + ["Fish swim."])
+    assert "overlap" not in bags.info
+    bags.save(tmp_path / "old.bags")
+    assert run_in(tmp_path, "inspect old.bags --json") == 0
+    repeated = json.loads(capsys.readouterr().out)["repeated"]
+    assert repeated == {"graphs": 5, "different graphs": 3, "graphs in several bags": 2}
