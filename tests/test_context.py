@@ -8,7 +8,7 @@ from scipy import sparse
 
 from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml._segments import segment_ids, segment_sum
-from cfmgml.context import Context
+from cfmgml.context import Context, bag_means, join_node_parts, join_parts
 from cfmgml.datasets import load_digit_bags
 from cfmgml.factors import factorize
 from cfmgml.model_file import load_model, save_model
@@ -37,13 +37,38 @@ def written_out(K, bag_ptr, share):
     return out
 
 
-def test_the_kernel_is_what_it_says(rng):
+def test_the_kernel_written_out_by_hand(rng):
     X, bag_ptr, context = rng.normal(size=(7, 4)), np.array([0, 2, 3, 7]), Context(np.array([0, 2, 3, 7]), 0.3)
     K = X @ X.T
     np.testing.assert_allclose(context.of_gram(K), written_out(K, bag_ptr, 0.3))
     for rows in (X, sparse.csr_array(X)):
         both = context.of_rows(rows)
         np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+
+
+def test_precision_and_sparsity_stay_written_out_by_hand(rng):
+    X, context = rng.normal(size=(7, 4)).astype(np.float32), Context(np.array([0, 2, 3, 7]), 0.3)
+    K = X @ X.T
+    before = K.copy()
+    out = context.of_gram(K)
+    assert out.dtype == context.of_rows(X).dtype == bag_means(X, context.bag_ptr).dtype == np.float32
+    np.testing.assert_array_equal(K, before)
+    both = context.of_rows(sparse.csr_array(X))
+    assert both.format == "csr"
+    assert both.shape == (7, 8)
+
+
+def test_parts_of_a_score_written_out_by_hand(rng):
+    """A graph's own part, and the mean over its bag; a node's own part, and its share of that mean."""
+    bag_ptr, node_ptr = np.array([0, 2, 3, 6]), np.array([0, 2, 3, 7, 8, 10, 11])
+    parts, node_parts = rng.normal(size=(6, 4)), rng.normal(size=(11, 4))
+    bag, graph = segment_ids(bag_ptr), segment_ids(node_ptr)
+    joined, of_nodes = join_parts(parts, bag_ptr), join_node_parts(node_parts, node_ptr, bag_ptr)
+    for g in range(6):
+        np.testing.assert_allclose(joined[g], parts[g, :2] + parts[bag == bag[g], 2:].mean(0))
+    for k in range(11):
+        in_bag = (bag == bag[graph[k]]).sum()
+        np.testing.assert_allclose(of_nodes[k], node_parts[k, :2] + node_parts[k, 2:] / in_bag)
 
 
 def test_weights_of_both_ways_mean_the_same_scores(rng):

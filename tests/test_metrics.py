@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfmgml.metrics import bag_report, graph_report
+from cfmgml.metrics import bag_report, coverage, graph_report, macro_average_precision, macro_f1, one_error
 
 KEYS = {"one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1"}
 
@@ -82,8 +82,50 @@ def test_bad_input(Y, scores, message):
 
 
 def test_a_single_label():
-    report = graph_report([[1], [0], [0]], [[2.0], [1.0], [-1.0]])
+    report = graph_report([[1], [0], [0], [0]], [[2.0], [1.0], [-1.0], [-2.0]])
     assert report["macro_f1"] == pytest.approx(2 / 3)
-    assert report["hamming_loss"] == pytest.approx(1 / 3)
+    assert report["hamming_loss"] == pytest.approx(1 / 4)
     assert (report["ranking_loss"], report["average_precision"], report["coverage"]) == (0, 1, 0)
     assert report["macro_average_precision"] == 1
+
+
+def test_two_labels_by_hand():
+    report = graph_report([[1, 0], [0, 1], [0, 1], [0, 0]], [[0.5, 0.1], [0.2, 0.4], [0.3, -0.1], [-1, -2]])
+    assert report == pytest.approx(
+        {
+            "one_error": 1 / 3,
+            "hamming_loss": 4 / 8,
+            "coverage": 1 / 4,
+            "coverage_normalized": 1 / 8,
+            "ranking_loss": 1 / 4,
+            "average_precision": 3.5 / 4,
+            "macro_f1": (2 / 4 + 2 / 4) / 2,
+            "accuracy": 2 / 3,
+            "macro_average_precision": (1 + (1 / 2 + 1 / 2 * 2 / 3) / 1) / 2,
+        }
+    )
+
+
+def test_labels_that_no_row_has():
+    """Counted as 0 in F1, as scikit-learn does, and left out of the mean of average precisions."""
+    truth = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool)
+    assert macro_f1(truth, truth) == pytest.approx(2 / 3)
+    assert macro_average_precision(truth, truth + 0.0) == 1
+    assert np.isnan(macro_average_precision(truth & False, truth + 0.0))
+    assert np.isnan(one_error(truth & False, truth + 0.0))
+    assert coverage(truth & False, truth + 0.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("Y", "scores", "predicted", "message"),
+    [
+        ([[1, 0], [1, np.nan]], [[1.0, 2.0], [0.0, 0.0]], None, "Y must be known; leave out rows such as 1"),
+        ([[1, 0], [0, 1]], [[1.0, 2.0], [0.0, np.nan]], None, "scores must not be NaN; row 1 is"),
+        ([[1, 0], [0, 1]], [[1.0, 2.0], [0.0, 1.0]], [[0, 1], [0, np.nan]], "predicted must be known.* such as 1"),
+        ([[1, 0], [0, 1]], [[1.0, 2.0, 3.0]] * 2, None, r"Y and scores .* got \(2, 2\) and \(2, 3\)"),
+        (np.zeros((2, 0)), np.zeros((2, 0)), None, "Y must have at least one label"),
+    ],
+)
+def test_bad_input_names_the_row(Y, scores, predicted, message):
+    with pytest.raises(ValueError, match=message):
+        graph_report(Y, scores, predicted)

@@ -25,20 +25,34 @@ def make(seed, loss="rank", term_weights="paper", irrelevant="max", **smoothing)
     )
 
 
+def hinge(gap, width):
+    """max(gap, 0) with its corner rounded over this width."""
+    if gap <= 0:
+        return 0.0
+    return gap - width / 2 if gap >= width else gap**2 / (2 * width)
+
+
+def soft_maximum(rows, width, reduce):
+    """width log reduce exp(rows / width), column by column: the maximum where the width is 0."""
+    best = rows.max(0)
+    return best + width * np.log(reduce(np.exp((rows - best) / width), axis=0)) if width else best
+
+
 def by_formula(loss, scores):
     """Equation 5 with our parameters, term by term."""
-    total, power = 0.0, 2 if loss.term_weights == "paper" else 1
+    total, power, width = 0.0, 2 if loss.term_weights == "paper" else 1, loss.rounding
     for bag in range(4):
         rows = scores[PTR[bag] : PTR[bag + 1]]
-        against = rows if loss.irrelevant_graphs == "all" else rows.max(0, keepdims=True)
+        wanted = soft_maximum(rows, loss.temperature, np.mean)
+        against = rows if loss.irrelevant_graphs == "all" else soft_maximum(rows, loss.sharpness, np.sum)[None]
         P, Q = np.flatnonzero(loss.relevant[bag]), np.flatnonzero(loss.irrelevant[bag])
         for p in P:
-            total += loss.label_weights[p] * max(1 - rows[:, p].max(), 0) / len(P) ** power
+            total += loss.label_weights[p] * hinge(1 - wanted[p], width) / len(P) ** power
         for q, row in itertools.product(Q, against):
-            total += max(1 + row[q], 0) / len(Q) ** power
+            total += hinge(1 + row[q], width) / len(Q) ** power
             for p in P:
                 if loss.loss == "rank":
-                    total += loss.label_weights[p] * max(2 + row[q] - rows[:, p].max(), 0) / (len(P) * len(Q))
+                    total += loss.label_weights[p] * hinge(2 + row[q] - wanted[p], width) / (len(P) * len(Q))
     return total / 4
 
 
@@ -46,7 +60,34 @@ def by_formula(loss, scores):
 @given(seed=st.integers(0, 10**6))
 def test_plain_loss_is_the_formula(loss, term_weights, irrelevant, seed):
     made, scores = make(seed, loss, term_weights, irrelevant)
-    assert made.plain.value(scores) == pytest.approx(by_formula(made, scores), abs=1e-12)
+    plain = made.plain
+    assert (plain.temperature, plain.sharpness, plain.rounding) == (0, 0, 0)
+    assert plain.value(scores) == pytest.approx(by_formula(plain, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "term_weights", "irrelevant"), CHOICES)
+@pytest.mark.parametrize("rounding", [0.1, 3.0])
+@given(seed=st.integers(0, 10**6))
+def test_smoothed_loss_is_the_formula(loss, term_weights, irrelevant, rounding, seed):
+    made, scores = make(seed, loss, term_weights, irrelevant, temperature=0.3, sharpness=0.2, rounding=rounding)
+    assert made.value(scores) == pytest.approx(by_formula(made, scores), abs=1e-12)
+
+
+def test_defaults_are_what_the_docs_say():
+    made, _ = make(0)
+    assert (made.temperature, made.sharpness, made.rounding) == (0.3, 0.02, 0.1)
+    assert (made.loss, made.term_weights, made.irrelevant_graphs) == ("rank", "paper", "max")
+
+
+def test_a_corner_counts_as_active():
+    """Where a term of the plain loss is exactly 0 its slope is that of the side above, as in Algorithm 1's ``<=``."""
+    Y = np.array([[True, False]])
+    loss = RankLoss(np.array([0, 1]), Y, ~Y, np.array([3.0, 1.0])).plain
+    value, slope = loss.bag_value_and_gradient(np.array([[1.0, -1.0]]))
+    assert value == 0
+    np.testing.assert_array_equal(
+        slope, [[-6.0, 4.0]]
+    )  # label 0 has weight 3: its own term and the pair; label 1 its own and the pair
 
 
 @pytest.mark.parametrize(("loss", "term_weights", "irrelevant"), CHOICES)
@@ -99,6 +140,15 @@ def test_bag_scores_chosen_elsewhere():
     value, gradient = made.plain.bag_value_and_gradient(best)
     assert value == pytest.approx(made.plain.value(scores))
     assert gradient.shape == best.shape
+    assert (
+        check_grad(
+            lambda x: made.plain.bag_value_and_gradient(x.reshape(4, 5))[0],
+            lambda x: made.plain.bag_value_and_gradient(x.reshape(4, 5))[1].ravel(),
+            best.ravel(),
+            epsilon=1e-7,
+        )
+        < 1e-6
+    )
 
 
 def test_bags_without_or_with_all_labels_drop_terms():
@@ -127,5 +177,11 @@ def test_a_thousand_labels_need_no_cube():
 def test_unknown_names_list_the_known(option):
     with pytest.raises(ValueError, match="must be one of"):
         make(0, **option)
+
+
+@pytest.mark.parametrize("name", ["temperature", "sharpness", "rounding"])
+def test_no_width_is_negative(name):
     with pytest.raises(ValueError, match="not be negative"):
-        make(0, temperature=-1)
+        make(0, **{name: -1e-9})
+    with pytest.raises(AttributeError):
+        make(0)[0].rounding = 0.5

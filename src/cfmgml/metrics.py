@@ -34,7 +34,7 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
     """
     truth, scores, chosen = _check(Y, scores, predicted)
     against = ranked_against(truth, scores)
-    one_label = truth.shape[1] == 1  # nothing to rank
+    one_label = truth.shape[1] < 2  # nothing to rank
     return {
         "one_error": one_error(truth, against),
         "hamming_loss": float((truth != chosen).mean()),
@@ -84,14 +84,14 @@ def coverage(truth: BoolArray, scores: FloatArray) -> float:
     1.0
     """
     some = truth.any(axis=1)
-    if not some.any() or truth.shape[1] == 1:
+    if not some.any() or truth.shape[1] < 2:
         return 0.0
     return float(metrics.coverage_error(truth[some], scores[some]) - 1) * float(some.mean())
 
 
 def macro_f1(truth: BoolArray, predicted: BoolArray) -> float:
     """Mean over labels of F1; a label that is neither there nor predicted counts 0, as in scikit-learn."""
-    average = "binary" if truth.shape[1] == 1 else "macro"
+    average = "binary" if truth.shape[1] < 2 else "macro"
     return float(metrics.f1_score(truth, predicted, average=average, zero_division=0))
 
 

@@ -116,9 +116,8 @@ class RankLoss:
         if self.irrelevant_graphs == "all":
             return scores, None, self.bag_ptr
         mean, slopes = segment_log_mean_exp(scores, self.bag_ptr, self.sharpness)
-        if self.sharpness > 0:
-            mean = mean + self.sharpness * np.log(lengths(self.bag_ptr))[:, None]  # log sum exp, not log mean exp
-        return mean, slopes, np.arange(self.n_bags + 1)
+        to_sum = self.sharpness * np.log(lengths(self.bag_ptr))[:, None]  # log sum exp, not log mean exp
+        return mean + to_sum, slopes, np.arange(self.n_bags + 1)
 
     # -- value and gradient ------------------------------------------------------------------
 
@@ -229,5 +228,4 @@ def _bag_losses(  # type: ignore[no-untyped-def]
             count += hits[place + 1]
             label = labels[order[place]]
             to_wanted[bag, label] -= weights[label] * pair[bag] * (count + pulls[place])
-        hits[: n_plus + 1] = 0.0
     return total
