@@ -8,10 +8,10 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test test-rest test-all check format bench clean
 
 help:  ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else f"cfmgml needs Python 3.11 to 3.13, and {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ...")'
@@ -31,8 +31,16 @@ demo: $(VENV)/.core  ## Train on bags of handwritten digits, print the table, wr
 	$(BIN)/cfmgml demo
 
 # One thread of linear algebra a worker: two workers with two threads each spend their time waiting for one another.
-test: $(VENV)/.dev  ## Run all tests with coverage
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+COVER  ?=  # options for pytest-cov, which makes the tests half as slow again
+
+test: $(VENV)/.dev  ## Run the tests of every module that are quick: under 3 minutes on two cores
+	$(PYTEST) --dist loadfile -m 'not slow' $(COVER)
+
+test-rest: $(VENV)/.dev  ## Run what make test leaves out: kills, clusters, servers, guides, a browser, real data
+	$(PYTEST) --dist worksteal -m slow $(COVER)
+
+test-all: test test-rest  ## Run all tests
 
 check: $(VENV)/.dev  ## Lint, check the format and the types
 	$(BIN)/ruff check .

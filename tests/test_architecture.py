@@ -45,10 +45,8 @@ FORBIDDEN = [
 ]
 
 
-@functools.cache
-def arrows():
+def read_arrows():
     """(importing module, room it is in, room it imports) for every import of ours, wherever it stands."""
-    found = []
     for file in ROOT.rglob("*.py"):
         parts = file.relative_to(ROOT).with_suffix("").parts
         if parts == ("__init__",):
@@ -62,8 +60,12 @@ def arrows():
                 names = [a.name.split(".")[1] for a in node.names if a.name.startswith("cfmgml.")]
             for name in names:
                 if not name.startswith("__"):
-                    found.append(("/".join(parts), parts[0], name))
-    return found
+                    yield "/".join(parts), parts[0], name
+
+
+@functools.cache
+def arrows():
+    return list(read_arrows())
 
 
 def test_there_are_arrows():
