@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-gpu check format bench clean
+.PHONY: help demo test test-rest test-all test-gpu check format bench clean
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -31,8 +31,16 @@ demo: $(VENV)/.core  ## Train on bags of handwritten digits, print the table, wr
 	$(BIN)/cfmgml demo
 
 # One thread of linear algebra a worker: two workers with two threads each spend their time waiting for one another.
-test: $(VENV)/.dev  ## Run all tests with coverage
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+COVER  ?=  # options for pytest-cov, which makes the tests half as slow again
+
+test: $(VENV)/.dev  ## Run the tests of every module that are quick: under 3 minutes on two cores
+	$(PYTEST) --dist loadfile -m 'not slow' $(COVER)
+
+test-rest: $(VENV)/.dev  ## Run what make test leaves out: kills, clusters, servers, guides, a browser, real data
+	$(PYTEST) --dist worksteal -m slow $(COVER)
+
+test-all: test test-rest  ## Run all tests
 
 # On a machine with a card, from a plain source tree: nothing is installed. CI has no card, so this is run by hand and
 # docs/performance.md says on which commit it last passed.

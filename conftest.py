@@ -1,10 +1,27 @@
-"""What pytest must not open: modules of an optional library that is not installed (in CI it must be)."""
+"""What pytest must not open, and how the tests are shared out among workers."""
 
 import importlib.util
 import os
 
+import pytest
+
+# Modules of an optional library that is not installed (in CI it must be).
 collect_ignore = []
 if importlib.util.find_spec("torch") is None and not os.environ.get("CI"):
     collect_ignore += ["src/cfmgml/baselines/_gin_network.py", "src/cfmgml/baselines/gin_attention.py"]
 if importlib.util.find_spec("triton") is None and not os.environ.get("CI"):  # comes with torch for a card
     collect_ignore += ["src/cfmgml/gpu/fused.py"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With ``--dist loadfile``: a worker takes a whole file, and one takes all of web/, whose server is made once."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/web" if nodeid.startswith("tests/web/") else super()._split_scope(nodeid)
+
+    return ByFile(config, log)

@@ -10,6 +10,8 @@ import pytest
 from examples import random_bags, random_graphs
 from needs import missing
 
+collect_ignore = ["warm_experiment.py"]  # runs an experiment when it is imported, and pytest looks for doctests
+
 hypothesis.settings.register_profile("cfmgml", deadline=None, max_examples=25, derandomize=True)
 hypothesis.settings.load_profile("cfmgml")
 

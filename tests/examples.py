@@ -111,7 +111,7 @@ ESTIMATORS = {
 }
 if importlib.util.find_spec("torch") or os.environ.get("CI"):  # optional on a user's machine, never in CI
     ESTIMATORS["gin-attention"] = lambda: GINAttention(
-        n_hidden=32, n_layers=2, n_epochs=60, learning_rate=0.02, random_state=0
+        n_hidden=16, n_layers=2, n_epochs=20, learning_rate=0.05, random_state=0
     )
 
 

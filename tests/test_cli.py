@@ -24,6 +24,7 @@ def small_demo(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_demo_prints_the_table_to_stdout_and_the_rest_to_stderr(small_demo):
     _, done = small_demo
     assert done.returncode == 0, done.stderr
@@ -35,6 +36,7 @@ def test_demo_prints_the_table_to_stdout_and_the_rest_to_stderr(small_demo):
     assert "Warning" not in done.stderr
 
 
+@pytest.mark.slow
 def test_demo_writes_the_page_into_a_folder_that_it_makes(small_demo):
     folder, _ = small_demo
     text = (folder / "out" / "demo.html").read_text(encoding="utf-8")

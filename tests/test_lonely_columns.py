@@ -47,7 +47,7 @@ def test_zeros_that_are_written_down(rng):
     assert np.isfinite(columns.spread(np.ones((1, 1)))).all()
 
 
-@pytest.mark.parametrize("solver", ["cccp", "paper"])
+@pytest.mark.parametrize("solver", [pytest.param("cccp", marks=pytest.mark.slow), "paper"])
 def test_a_model_of_merged_columns_scores_as_one_of_the_gram_matrix(solver):
     bags = load_digit_bags(subset="train", n_bags=40, random_state=0)
     new = load_digit_bags(subset="test", n_bags=10, random_state=1)

@@ -142,6 +142,7 @@ def fail(item):
     raise ValueError(f"no such thing as {item}")
 
 
+@pytest.mark.slow
 def test_joblib_starts_again_after_a_death(tmp_path):
     engine = Joblib(2)
     items = list(range(12))

@@ -90,7 +90,9 @@ def test_the_same_twice_without_a_seed(make_model, store, assert_same_weights):
 # -- the same as in memory -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("hopper-fourier", "sum"))) for name in KERNELS]
+)
 @pytest.mark.parametrize("cheap_start", [False, True])
 def test_agrees_with_training_in_memory(make_model, many, store, name, cheap_start):
     params = {"tol": 1e-5, "max_iter": 300, "n_rounds": 5}

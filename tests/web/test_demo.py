@@ -22,6 +22,7 @@ def test_photos(exhibits):
         assert best in {subject.label for subject in demo.SUBJECTS[sample.title]}
 
 
+@pytest.mark.slow
 def test_digits_that_were_not_seen(exhibits):
     shown = exhibits["digits"]
     seen = set(demo.load_digit_bags("train", 300).graph_names.tolist())
