@@ -11,12 +11,14 @@ import zipfile
 import numpy as np
 import pytest
 
-from cfmgml import CfMGML
+from cfmgml import BagDataset, CfMGML
 from cfmgml._files import header_digest, read_header, save_arrays
 from cfmgml.datasets import load_digit_bags
+from cfmgml.kernels.files import SAVED
 
 RUNS_CODE = ("pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve")
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +211,18 @@ def test_no_way_to_run_code_from_a_file_in_the_source():
         if reads_code(node)
     ]
     assert not found
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.cfmgml")), ids=lambda path: path.stem)
+def test_models_saved_before_load_and_score_as_they_did(path):
+    """Written by 0.1.0: one of every kind of kernel and scorer, and the scores they gave the bags beside them."""
+    expected = json.loads((FIXTURES / "scores.json").read_text())[path.stem]
+    scores = CfMGML.load(path).decision_function_graphs(BagDataset.load(FIXTURES / "new.bags"))
+    np.testing.assert_allclose(scores, expected, atol=1e-7)
+
+
+def test_there_is_an_old_model_of_every_kernel():
+    assert {read_header(path)["meta"]["kernel"]["class"] for path in FIXTURES.glob("*.cfmgml")} == set(SAVED)
 
 
 def test_too_large_to_unpack_is_refused(tmp_path, monkeypatch):
