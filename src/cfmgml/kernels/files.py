@@ -87,7 +87,7 @@ def _take(name: str, value: Any, arrays: Arrays) -> Any:
     if isinstance(value, float) and not abs(value) <= MAX_NUMBER:
         raise TypeError(f"{name} must be at most {MAX_NUMBER:g} in size, got {value}")
     if isinstance(value, int) and not -(2**63) <= value <= LARGEST.get(name, 2**63 - 1):
-        raise TypeError(f"{name} must be {LARGEST.get(name, 2**63 - 1):,} or less, got {value:.4g}")
+        raise TypeError(f"{name} must be {LARGEST.get(name, 2**63 - 1):,} or less, got {value!s:.30}")
     return value
 
 
