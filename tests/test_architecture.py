@@ -23,6 +23,7 @@ LEVELS = [
     {"gram", "context"},
     {"factors", "objective", "label_weights", "metrics", "annotation", "calibration"},
     {"scoring", "solvers", "estimator"},
+    {"learned"},
     {"model_file", "scale"},
     {"model", "mining"},
     {"model_selection"},

@@ -150,7 +150,8 @@ def test_files_keep_both_parts(bags, new, kernel, tmp_path):
     again = load_model(CfMGML, tmp_path / "m.cfmgml")
     np.testing.assert_array_equal(again.decision_function_graphs(new), model.decision_function_graphs(new))
     weights = "coef" if isinstance(model.scorer_, ExplicitScorer) else "dual_coef"
-    model.scorer_ = replace(model.scorer_, **{weights: getattr(model.scorer_, weights)[:, 1:]})
+    half = replace(model.scorer_, **{weights: getattr(model.scorer_, weights)[:, 1:]})
+    model.learned_ = replace(model.learned_, scorer=half)
     save_model(model, tmp_path / "bad.cfmgml")
     with pytest.raises(ValueError, match="coef must be finite numbers of shape"):
         load_model(CfMGML, tmp_path / "bad.cfmgml")

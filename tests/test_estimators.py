@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 
 from cfmgml import BagDataset
 from examples import ESTIMATORS, random_bags, shuffle_nodes
+from injected import assert_all_or_nothing
 
 
 @pytest.fixture(params=ESTIMATORS)
@@ -136,6 +137,16 @@ def test_scikit_learns_model_selection(estimator, bags):
         search = GridSearchCV(estimator, {name: [0.1, 1.0]}, cv=2).fit(bags, bags.Y)
         assert search.best_params_[name] in (0.1, 1.0)
         assert search.predict(bags).shape == bags.Y.shape
+
+
+@pytest.mark.slow
+def test_a_fit_that_fails_anywhere_changes_nothing(estimator):
+    """Fitted on other labels or not at all, it has the attributes, and predicts, as before."""
+    bags, others = random_bags(6, seed=5), random_bags(5, seed=6, n_labels=3)
+    for model in (estimator, clone(estimator).fit(others)):
+        assert_all_or_nothing(model, lambda model: model.fit(bags))
+    assert model.label_names_.tolist() == list("abc")
+    assert model.decision_function(bags).shape == (6, 3)
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Model files: whole, of any version, or refused; nothing in them is ever run."""
 
 import ast
+import hashlib
 import importlib.util
 import io
 import json
@@ -11,12 +12,14 @@ import zipfile
 import numpy as np
 import pytest
 
-from cfmgml import CfMGML
+from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
 from cfmgml._files import header_digest, read_header, save_arrays
 from cfmgml.datasets import load_digit_bags
+from cfmgml.kernels.files import SAVED
 
 RUNS_CODE = ("pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve")
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +124,14 @@ def test_files_of_newer_versions_say_what_to_install(saved, tmp_path):
         (lambda h: h["meta"]["kernel"]["settled"].update(tile=3), "settled attribute 'tile'"),
         (lambda h: h["meta"]["params"].update(dtype="O"), "dtype must be float32 or float64"),
         (lambda h: h["meta"]["params"].update(wings=2), "wings"),
+        (lambda h: h["meta"]["params"].update(rank=10**12), "rank must be below 2.14748e+09"),
+        (lambda h: h["meta"]["params"].update(n_rounds=2**40), "n_rounds must be below 2.14748e+09"),
+        (lambda h: h["meta"]["params"].update(alpha=-1), "alpha must be above 0"),
+        (lambda h: h["meta"]["kernel"]["settled"].update(n_attributes_=10**8), "n_attributes_ must be 10,000,000 or"),
+        (lambda h: h["meta"]["kernel"]["settled"].update(gamma_=1e200), "gamma_ must be at most 1e+100 in size"),
+        (lambda h: h["meta"]["kernel"]["params"].update(n_components=10**30), "n_components must be 9,223"),
+        (lambda h: h["meta"].update(n_bags=-1), "n_bags must be 0 or more"),
+        (lambda h: h["meta"].update(n_iter=10**400), "n_iter must be finite"),
     ],
 )
 def test_strange_content_with_right_hashes_is_refused(saved, tmp_path, change, message):
@@ -151,7 +162,6 @@ class Payload:
 
 
 def test_a_pickle_inside_is_not_run(saved, tmp_path):
-    import hashlib
     import pickle  # to make what must never be read
 
     stream = io.BytesIO()
@@ -209,6 +219,80 @@ def test_no_way_to_run_code_from_a_file_in_the_source():
         if reads_code(node)
     ]
     assert not found
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array)
+    return stream.getvalue()
+
+
+def with_array(path, new, name, change):
+    """The file again with one of its arrays changed, and every hash right."""
+    with zipfile.ZipFile(path) as archive:
+        data = npy(change(np.lib.format.read_array(io.BytesIO(archive.read(f"{name}.npy")))))
+
+    def trust(header):
+        header["sha256"][name] = hashlib.sha256(data).hexdigest()
+
+    return rewrite(path, new, trust, {f"{name}.npy": data})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1.7e308, -1e101])
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("nodes-rbf", "dual_coef"),
+        ("nodes-rbf", "intercept_"),
+        ("nodes-rbf", "kernel.centre_"),
+        ("wl", "coef"),
+        ("wl-tfidf", "kernel.idf_"),
+        ("hopper-nystrom", "kernel.basis_"),
+        ("precomputed", "kernel.K"),
+        ("nodes-rank-probability", "calibration"),
+    ],
+)
+def test_weights_that_make_no_finite_score_are_refused(tmp_path, model, name, value):
+    def spoil(array):
+        array.flat[-1] = value
+        return array
+
+    with pytest.raises(ValueError, match="finite"):
+        CfMGML.load(with_array(FIXTURES / f"{model}.cfmgml", tmp_path / "m", name, spoil))
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        ("wl", lambda k: k["params"].update(n_iter=10**9), "n_iter must be 1,000 or less"),
+        ("wl-hashed", lambda k: k["params"].update(n_bits=60), "n_bits must be 30 or less"),
+        ("hopper-linear", lambda k: k["settled"].update(width_=10**6), "width_ must be at most the"),
+        ("sum", lambda k: k["settled"]["kernels_"][1]["kernel"]["params"].update(n_iter=10**9), "n_iter must be 1,000"),
+        ("sum", lambda k: k["params"].update(kernels=2000 * k["params"]["kernels"]), "more than 1,000"),
+    ],
+)
+def test_counts_beyond_what_a_kernel_can_mean_are_refused(tmp_path, model, change, message):
+    changed = rewrite(FIXTURES / f"{model}.cfmgml", tmp_path / "m", lambda header: change(header["meta"]["kernel"]))
+    with pytest.raises(ValueError, match=message):
+        CfMGML.load(changed)
+
+
+def test_more_refinements_than_can_be_meant_are_refused_at_once():
+    bags = BagDataset.load(FIXTURES / "new.bags")
+    with pytest.raises(ValueError, match="n_iter must be below 1001"):
+        CfMGML(WeisfeilerLehman(10**9)).fit(bags, np.eye(bags.n_bags, 2))
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.cfmgml")), ids=lambda path: path.stem)
+def test_models_saved_before_load_and_score_as_they_did(path):
+    """Written by 0.1.0: one of every kind of kernel and scorer, and the scores they gave the bags beside them."""
+    expected = json.loads((FIXTURES / "scores.json").read_text())[path.stem]
+    scores = CfMGML.load(path).decision_function_graphs(BagDataset.load(FIXTURES / "new.bags"))
+    np.testing.assert_allclose(scores, expected, atol=1e-7)
+
+
+def test_there_is_an_old_model_of_every_kernel():
+    assert {read_header(path)["meta"]["kernel"]["class"] for path in FIXTURES.glob("*.cfmgml")} == set(SAVED)
 
 
 def test_too_large_to_unpack_is_refused(tmp_path, monkeypatch):

@@ -5,19 +5,25 @@ every array, and of the header itself) and one ``.npy`` member an array. Nothing
 strings are stored as UTF-8 bytes and offsets. Writing goes to a temporary file beside the
 target that replaces it in one step, so a reader sees the old file or the new one. What a writer that was killed left
 beside the target, the next one clears away.
+
+A file from elsewhere may be made to fill memory. So what it says of its own sizes is checked before anything is
+unpacked or made from it: its members against the bytes on disk, a header's values, an array's shape, the strings.
 """
 
 import contextlib
 import hashlib
 import importlib.util
 import io
+import itertools
 import json
+import math
 import os
+import re
 import secrets
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +37,15 @@ if LOCKS:
 
 FORMAT = "cfmgml"
 VERSION = 2  # 2: the header has a digest of itself, and says which cfmgml wrote it; files of version 1 are read too
+LEVEL = 1  # of packing: quick, and nothing but zeros becomes 229 times smaller, where others reach 1,029
+MAX_RATIO = 256  # of unpacked to packed bytes, beyond
+FREE_BYTES = 2**28  # that any file may unpack to: those of 0.1.0 were packed at level 6
 MAX_HEADER_BYTES = 64 * 2**20
+MAX_HEADER_VALUES = 2_000_000  # each takes some hundred bytes at most; a vocabulary of a million words fits
+MAX_HEADER_DEPTH = 64
+FREE_STRING_BYTES = 2**25  # of strings padded to one length, whatever they are made from
+JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -110,9 +124,11 @@ def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Ar
     }
     header = json.loads(json.dumps(header, allow_nan=False))  # tuples as lists, keys as strings: as it will be read
     text = json.dumps({**header, "digest": header_digest(header)}, ensure_ascii=False).encode()
-    if len(text) > MAX_HEADER_BYTES:
-        raise ValueError(f"the metadata is larger than {MAX_HEADER_BYTES:,} bytes, the most a file may hold.")
-    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    try:
+        _check_json(text)
+    except _Damaged as error:
+        raise ValueError(f"the metadata cannot be kept in a file: {error}.") from error
+    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, "header.json", text)
         for name, data in members.items():
             _put(archive, f"{name}.npy", data)
@@ -122,7 +138,7 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # the same content is the same file
     entry.compress_type = archive.compression
     entry.external_attr = 0o644 << 16
-    archive.writestr(entry, data)
+    archive.writestr(entry, data, compresslevel=LEVEL)
 
 
 def header_digest(header: Mapping[str, Any]) -> str:
@@ -157,6 +173,7 @@ def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]
         raise IsADirectoryError(f"{path} is a folder, not a file.")
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_directory(archive, path.stat().st_size)
             yield archive, _read_header(archive, path)
     except (zipfile.BadZipFile, EOFError, OSError, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path} is damaged or not a cfmgml file ({error}).") from error
@@ -171,12 +188,16 @@ class _Damaged(Exception):
 def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if "header.json" not in archive.namelist():
         raise ValueError(f"{path} is a zip archive but not a cfmgml file: it has no header.json.")
-    if archive.getinfo("header.json").file_size > MAX_HEADER_BYTES:
-        raise _Damaged("its header is larger than any cfmgml writes")
+    if archive.getinfo("header.json").file_size > MAX_HEADER_BYTES:  # before it is unpacked
+        raise _Damaged(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
     try:
-        header = json.loads(archive.read("header.json"))
+        text = archive.read("header.json")
+        _check_json(text)
+        header = json.loads(text.decode(), parse_constant=_refuse_constant)
         _, version, digests = header["kind"], header["version"], header["sha256"]
         fits = header["format"] == FORMAT and isinstance(digests, dict) and isinstance(header["meta"], dict)
+    except _Damaged:
+        raise
     except (ValueError, KeyError, TypeError, RecursionError, zipfile.error) as error:
         raise _Damaged(f"its header cannot be read ({error!r})") from error
     except Exception as error:  # zlib.error has no public base class but Exception
@@ -185,6 +206,22 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise _Damaged("its header is not one that cfmgml writes")
     _check_version(header, version, path)
     return dict(header)
+
+
+def _check_json(text: bytes) -> None:
+    """Refuse JSON whose values would take much more memory than its bytes do, before they are made."""
+    if len(text) > MAX_HEADER_BYTES:
+        raise _Damaged(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
+    outside = JSON_STRING.sub(b"", text)
+    brackets = outside.translate(None, NOT_BRACKETS)
+    if len(brackets) + outside.count(b",") > MAX_HEADER_VALUES:
+        raise _Damaged(f"its header has more than {MAX_HEADER_VALUES:,} values")
+    if max(itertools.accumulate(1 if mark in b"[{" else -1 for mark in brackets), default=0) > MAX_HEADER_DEPTH:
+        raise _Damaged(f"its header is nested more than {MAX_HEADER_DEPTH} deep")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _check_version(header: Mapping[str, Any], version: Any, path: Path) -> None:
@@ -200,6 +237,18 @@ def _check_version(header: Mapping[str, Any], version: Any, path: Path) -> None:
         )
     if version >= 2 and header.get("digest") != header_digest(header):
         raise _Damaged("its header does not match its checksum")
+
+
+def _check_directory(archive: zipfile.ZipFile, n_bytes: int) -> None:
+    """Refuse an archive that unpacks to more than any that cfmgml packed, by what its directory says."""
+    entries = archive.infolist()
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise _Damaged("a part of it is packed in a way that cfmgml does not use")
+    if len({entry.filename for entry in entries}) < len(entries):
+        raise _Damaged("two parts of it have the same name")
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > FREE_BYTES + MAX_RATIO * n_bytes:
+        raise _Damaged(f"its {n_bytes:,} bytes unpack to {unpacked:,}, more than in any file that cfmgml writes")
 
 
 def _check_size(archive: zipfile.ZipFile) -> None:
@@ -222,12 +271,23 @@ def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[An
     if hashlib.sha256(data).hexdigest() != digest:
         raise _Damaged(f"array {name!r} does not match its checksum")
     try:
-        array = np.asarray(np.lib.format.read_array(io.BytesIO(data), allow_pickle=False))
+        _check_shape(data)
+        return np.asarray(np.lib.format.read_array(io.BytesIO(data), allow_pickle=False))
     except Exception as error:
-        raise _Damaged(f"array {name!r} is not an array ({error})") from error
-    if array.dtype.kind not in "biuf":
-        raise _Damaged(f"array {name!r} holds {array.dtype}, which cfmgml writes nowhere")
-    return array
+        raise _Damaged(f"array {name!r} is not an array that cfmgml writes ({error})") from error
+
+
+def _check_shape(data: bytes) -> None:
+    """Refuse an array whose header does not fit its bytes, before it is made."""
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("its format is not version 1.0 of .npy")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.kind not in "biuf":
+        raise ValueError(f"it holds {dtype}")
+    n_bytes = len(data) - stream.tell()
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != n_bytes:
+        raise ValueError(f"its shape is {shape}, of {dtype}, and it has {n_bytes:,} bytes")
 
 
 def _npy(array: NDArray[Any]) -> bytes:
@@ -252,9 +312,22 @@ def _unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     names = [name.removesuffix(":utf8") for name in arrays if name.endswith(":utf8")]
     for name in names:
         try:
-            data, ptr = arrays.pop(f"{name}:utf8").tobytes(), arrays.pop(f"{name}:ptr").tolist()
-            words = [data[start:stop].decode() for start, stop in zip(ptr[:-1], ptr[1:], strict=True)]
-        except (KeyError, TypeError, UnicodeDecodeError) as error:
+            data, ptr = arrays.pop(f"{name}:utf8"), arrays.pop(f"{name}:ptr")
+            arrays[name] = _strings(data.tobytes(), ptr)
+        except (KeyError, TypeError, ValueError) as error:
             raise _Damaged(f"the strings of {name!r} cannot be read ({error!r})") from error
-        arrays[name] = np.array(words, dtype=np.str_)
     return arrays
+
+
+def _strings(data: bytes, ptr: NDArray[Any]) -> NDArray[np.str_]:
+    """The strings between offsets; numpy pads each to the longest, so that one is checked against all first."""
+    if ptr.ndim != 1 or not len(ptr) or ptr.dtype.kind not in "iu" or ptr[0] != 0 or ptr[-1] != len(data):
+        raise ValueError(f"their offsets must go from 0 to {len(data):,}")
+    sizes = np.diff(ptr.astype(np.int64))
+    if sizes.min(initial=0) < 0:
+        raise ValueError("their offsets must not fall")
+    padded = 4 * len(sizes) * int(sizes.max(initial=1))
+    if padded > FREE_STRING_BYTES + MAX_RATIO * len(data):
+        raise ValueError(f"{len(sizes):,} of {len(data):,} bytes would take {padded:,} in memory")
+    words = [data[start:stop].decode() for start, stop in itertools.pairwise(ptr.tolist())]
+    return np.array(words, dtype=np.str_)

@@ -22,7 +22,10 @@ def check_number(
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral if whole else numbers.Real):
         raise TypeError(f"{name} must be a {'whole ' if whole else ''}number, got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # whole numbers may be larger
+        number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value}.")
     if above is not None and not number > above:

@@ -6,7 +6,9 @@ method has.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,12 +18,30 @@ from cfmgml._segments import segment_max
 from cfmgml._typing import BoolArray, FloatArray, NameArray
 from cfmgml.bags import BagDataset, check_label_matrix
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def unchanged_on_error(fit: Fit) -> Fit:
+    """A method that leaves the estimator's attributes as they were if it raises: half a fit is none."""
+
+    @wraps(fit)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole  # type: ignore[return-value]
+
 
 class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A method that learns from bags of graphs.
 
-    Subclasses implement ``fit``, which begins with `_begin_fit`, and ``decision_function_graphs`` or
-    ``decision_function``.
+    Subclasses implement ``fit``, which begins with `_begin_fit` and is `unchanged_on_error`, and
+    ``decision_function_graphs`` or ``decision_function``.
     """
 
     levels: ClassVar[tuple[str, ...]] = ("bag", "graph")
@@ -37,9 +57,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Check what was given; returns bags, Y and which entries of Y are known."""
         bags = check_bags(X)
         labels, known = check_targets(bags, Y)
-        same = bags.label_names is not None and len(bags.label_names) == labels.shape[1]
-        self.label_names_ = bags.label_names if same else np.arange(labels.shape[1]).astype(np.str_)  # type: ignore[assignment]
-        self.classes_ = self.label_names_
+        self.label_names_ = self.classes_ = label_names_of(bags, labels)
         return bags, labels, known
 
     def _check_predict(self, X: Any, level: str) -> BagDataset:
@@ -87,23 +105,34 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _true_labels(self, X: Any, Y: Any) -> tuple[BoolArray, BoolArray]:
         """The labels of bags to compare predictions with, in the order of ``label_names_``, and which are known."""
         check_is_fitted(self, "label_names_")
-        bags = check_bags(X)
-        labels, known = check_targets(bags, Y)
-        names, own = self.label_names_.tolist(), [] if bags.label_names is None else bags.label_names.tolist()
-        if Y is None and own != names:
-            if sorted(own) != sorted(names):
-                raise ValueError(f"these bags have the labels {own}, the model learned {names}.")
-            order = [own.index(name) for name in names]
-            labels, known = labels[:, order], known[:, order]
-        if labels.shape[1] != len(names):
-            raise ValueError(f"Y must have one column for each of {len(names)} labels, got {labels.shape[1]}.")
-        return labels, known
+        return targets_in_order(check_bags(X), Y, self.label_names_)
 
 
 def check_bags(X: Any) -> BagDataset:
     if not isinstance(X, BagDataset):
         raise TypeError(f"X must be a BagDataset, got {type(X).__name__}.")
     return X
+
+
+def label_names_of(bags: BagDataset, labels: BoolArray) -> NameArray:
+    """The names of the columns of Y: those of the bags, or their numbers where the bags have none for them."""
+    if bags.label_names is not None and len(bags.label_names) == labels.shape[1]:
+        return bags.label_names
+    return np.arange(labels.shape[1]).astype(np.str_)
+
+
+def targets_in_order(bags: BagDataset, Y: Any, names: NameArray) -> tuple[BoolArray, BoolArray]:
+    """The labels of bags and which of them are known, in the order of these names; other labels are refused."""
+    labels, known = check_targets(bags, Y)
+    if labels.shape[1] != len(names) and Y is not None:
+        raise ValueError(f"Y must have one column for each of {len(names)} labels, got {labels.shape[1]}.")
+    own, wanted = label_names_of(bags, labels).tolist(), names.tolist()
+    if Y is None and own != wanted:
+        if sorted(own) != sorted(wanted):
+            raise ValueError(f"these bags have the labels {own}, the model learned {wanted}.")
+        order = [own.index(name) for name in wanted]
+        return labels[:, order], known[:, order]
+    return labels, known
 
 
 def check_targets(bags: BagDataset, Y: Any) -> tuple[BoolArray, BoolArray]:

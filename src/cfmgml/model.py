@@ -20,14 +20,15 @@ from cfmgml.annotation import annotate
 from cfmgml.bags import BagDataset
 from cfmgml.calibration import Calibration, calibrate
 from cfmgml.context import Context, join_node_parts, join_parts
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, check_bags, check_targets, label_names_of
 from cfmgml.gpu.devices import check_device
 from cfmgml.gram import check_dtype
 from cfmgml.kernels import choose_kernel
 from cfmgml.label_weights import label_weights
+from cfmgml.learned import Learned, learned
 from cfmgml.objective import RankLoss
 from cfmgml.scale import fit_store, partial_fit
-from cfmgml.scoring import Scorer, TrainingRows, training_rows
+from cfmgml.scoring import training_rows
 from cfmgml.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.solvers.on_device import solve_cccp_on_device
 from cfmgml.solvers.paper import solve_paper, solve_printed
@@ -160,25 +161,42 @@ class CfMGML(BagEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
+    learned_: Learned  # all of the following; set once, when a fit is done
+    label_names_ = classes_ = learned("label_names")
+    label_counts_ = learned("label_counts")
+    kernel_ = learned("kernel")
+    scorer_ = learned("scorer")
+    intercept_ = learned("intercept")
+    objective_ = learned("objective")
+    representatives_ = learned("representatives")
+    n_iter_ = learned("n_iter")
+    gradient_norm_ = learned("gradient_norm")
+    fingerprint_ = learned("fingerprint")
+    info_ = learned("info")
+    calibration_ = learned("calibration")
+
     def fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
         """Learn from bags and their labels; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
         Entries of Y that are NaN or masked are unknown and drop out of the loss. A `BagStore` is learned from
-        partition by partition, in bounded memory, by `cfmgml.scale.fit_store`, which has more to choose.
+        partition by partition, in bounded memory, by `cfmgml.scale.fit_store`, which has more to choose. What was
+        learned before is forgotten, or kept if this raises.
         """
         if isinstance(X, BagStore):
             if Y is not None:
                 raise ValueError("a store has its own labels: write the bags again with other ones, or leave Y out.")
             fit_store(self, X, engine="inline" if self.n_jobs is None else "joblib")
             return self
-        self._fit_path(X, Y, [self])
+        (self.learned_,) = self._fit_path(X, Y, [self])
         return self
 
     def partial_fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
         """Go on learning from further bags, for streams: each is seen once, in mini-batches.
 
-        Needs a kernel with an explicit map (see `cfmgml.scale`). Less exact than `fit`, which goes over the data many
-        times. ``objective_`` has the mean over mini-batches for each call.
+        What was learned before is where it starts, be it by `partial_fit`, by `fit` or from a file; kernel and
+        landmarks stay as they are. A model that has learned nothing yet needs a kernel with an explicit map (see
+        `cfmgml.scale`). Less exact than `fit`, which goes over the data many times. ``objective_`` gets the mean over
+        mini-batches of each call, ``representatives_`` is empty. If it raises, the model is as it was.
         """
         partial_fit(self, X, Y)
         return self
@@ -193,43 +211,44 @@ class CfMGML(BagEstimator):
             raise ValueError("fit_path needs at least one alpha.")
         models = [clone(self).set_params(alpha=alpha) for alpha in alphas]
         order = sorted(range(len(alphas)), key=lambda k: -alphas[k])
-        models[order[0]]._fit_path(X, Y, [models[k] for k in order])
+        path = models[order[0]]._fit_path(X, Y, [models[k] for k in order])
+        for k, learned_with in zip(order, path, strict=True):
+            models[k].learned_ = learned_with
         return models
 
-    def _fit_path(self, X: BagDataset, Y: Any, models: "Sequence[CfMGML]") -> None:
-        """Learn models that differ in alpha only, from the largest to the smallest."""
+    def _fit_path(self, X: BagDataset, Y: Any, models: "Sequence[CfMGML]") -> list[Learned]:
+        """What models that differ in alpha only learn, from the largest to the smallest."""
         for model in models:
             model._check_params()
-        bags, labels, known = self._begin_fit(X, Y)
+        bags = check_bags(X)
+        labels, known = check_targets(bags, Y)
         kernel = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
-        where = self.device if self.solver == "cccp" else "cpu"  # the paper's algorithm is for the CPU
-        context = Context(bags.bag_ptr, float(self.context))
-        train = training_rows(kernel, bags.graphs, context, self.rank, self.dtype, self.n_jobs, self.verbose, where)
-        info, fingerprint, last = dict(bags.info), bags.fingerprint(), None
+        context, there = Context(bags.bag_ptr, float(self.context)), self.solver == "cccp"
+        how = self.rank, self.dtype, self.n_jobs, self.verbose, self.device, there
+        train = training_rows(kernel, bags.graphs, context, *how)
+        path, last = list[Learned](), None
         for model in models:
-            if model is not self:
-                model._begin_fit(X, Y)
             seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-            model.kernel_, model.info_, model.fingerprint_ = kernel, info, fingerprint
-            last = model._learn(train, bags, labels, known, seeds, last)
-            model.calibration_ = model._calibrate(bags, labels, known, seeds) if self.probability else None
-
-    def _learn(
-        self,
-        train: TrainingRows,
-        bags: BagDataset,
-        labels: BoolArray,
-        known: BoolArray,
-        seeds: np.random.Generator,
-        last: Solution | None,
-    ) -> Solution:
-        problem = Problem(train.rows, self._loss(bags, labels, known), self.alpha, self._has_intercept)
-        solution = self._solve(problem, seeds, last, train.is_gram)
-        self.scorer_: Scorer = train.scorer(solution.coef)
-        self.intercept_ = solution.intercept
-        self.objective_ = np.array(solution.objective)
-        self.n_iter_, self.gradient_norm_ = solution.n_iter, solution.gradient_norm
-        return solution
+            problem = Problem(train.rows, model._loss(bags, labels, known), model.alpha, model._has_intercept)
+            last, representatives = model._solve(problem, seeds, last, train.is_gram)
+            path.append(
+                Learned(
+                    label_names=label_names_of(bags, labels),
+                    label_counts=(labels & known).sum(0).astype(np.float64),
+                    n_bags=bags.n_bags,
+                    kernel=kernel,
+                    scorer=train.scorer(last.coef),
+                    intercept=last.intercept,
+                    objective=np.array(last.objective),
+                    representatives=representatives,
+                    n_iter=last.n_iter,
+                    gradient_norm=last.gradient_norm,
+                    fingerprint=bags.fingerprint(),
+                    info=dict(bags.info),
+                    calibration=model._calibrate(bags, labels, known, seeds) if self.probability else None,
+                )
+            )
+        return path
 
     @property
     def _has_intercept(self) -> bool:
@@ -246,7 +265,7 @@ class CfMGML(BagEstimator):
         for name in ("n_rounds", "max_iter", "rank"):
             value = getattr(self, name)
             if value is not None:
-                check_number(value, name, at_least=1, whole=True)
+                check_number(value, name, at_least=1, below=2**31, whole=True)
         check_dtype(self.dtype, self.device)
 
     def _label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
@@ -258,14 +277,17 @@ class CfMGML(BagEstimator):
             bags.bag_ptr,
             labels & known,
             ~labels & known,
-            label_weights(self.class_weight, labels & known, self.label_names_.tolist()),
+            label_weights(self.class_weight, labels & known, label_names_of(bags, labels).tolist()),
             self.loss,
             self.term_weights if self.solver == "cccp" else "paper",
             self.irrelevant if self.solver == "cccp" else "max",
             self.temperature,
         )
 
-    def _solve(self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool) -> Solution:
+    def _solve(
+        self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool
+    ) -> tuple[Solution, IntArray]:
+        """The weights, and the graphs that stand for their bags."""
         rounds, steps = SOLVERS[self.solver]
         rounds, steps = self.n_rounds or rounds, self.max_iter or steps
         with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
@@ -281,12 +303,9 @@ class CfMGML(BagEstimator):
                 else:
                     how = rounds, steps, self.tol, self.device
                     solution, scores = solve_cccp_on_device(problem, is_gram, *how, tell, trail)
-                self.representatives_: IntArray = segment_argmax(scores, problem.loss.bag_ptr)
-                return solution
+                return solution, segment_argmax(scores, problem.loss.bag_ptr)
             solve = solve_paper if self.solver == "paper" else solve_printed
-            numbers = check_dtype(self.dtype, self.device)
-            solution, self.representatives_ = solve(problem, rounds, steps, seeds, tell, numbers)
-            return solution
+            return solve(problem, rounds, steps, seeds, tell, check_dtype(self.dtype, self.device))
 
     def _calibrate(
         self, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator

@@ -79,8 +79,8 @@ def choose_alpha(
 ) -> AlphaChoice:
     """Choose alpha by cross-validation over bags, by average precision at bag level; ties go to the larger.
 
-    A kernel without explicit features has its Gram matrix computed once, over all bags, and shared by all fits: its
-    default gamma then comes from all graphs, held-out ones included, but never from their labels.
+    A kernel without explicit features has its Gram matrix computed once, on ``model.device``, over all bags, and shared
+    by all fits: its default gamma then comes from all graphs, held-out ones included, but never from their labels.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def choose_alpha(
 
 def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
     """The kernel itself if it has explicit features, else a matrix of its values."""
+    model._check_params()
     resolved = kernel.resolve(graphs)
     if resolved.is_explicit:
         return kernel
     check_pairwise_size("choosing alpha", graphs.n_graphs, "graphs", 2, "give alpha a number")
-    return Precomputed(
-        gram_matrix(resolved, graphs, dtype=model.dtype, n_jobs=model.n_jobs, verbose=bool(model.verbose))
-    )
+    how: dict[str, Any] = {"dtype": model.dtype, "n_jobs": model.n_jobs, "device": model.device}
+    return Precomputed(gram_matrix(resolved, graphs, verbose=bool(model.verbose), **how))
 
 
 def _held_out(model: CfMGML, bags: BagDataset, alphas: list[float], train: Any, test: Any) -> list[float] | None:

@@ -7,7 +7,7 @@ landmark).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -46,6 +46,19 @@ class Scorer(ABC):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file must keep beside the kernel."""
 
+    @abstractmethod
+    def rows(self, graphs: GraphBatch) -> Rows:
+        """Rows X of graphs: ``X @ weights`` are their scores, and the length of weights is what training penalises."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> FloatArray:
+        """(n_features, n_scores)."""
+
+    @abstractmethod
+    def with_weights(self, weights: FloatArray) -> "Scorer":
+        """The scorer with other weights of the same rows."""
+
     @property
     @abstractmethod
     def n_scores(self) -> int:
@@ -59,8 +72,18 @@ class ExplicitScorer(Scorer):
     coef: FloatArray
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
-        done = [np.asarray(normalised_features(self.kernel, part) @ self.coef) for part in _chunks(graphs)]
+        done = [np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)]
         return np.concatenate(done)
+
+    def rows(self, graphs: GraphBatch) -> Rows:
+        return normalised_features(self.kernel, graphs)
+
+    @property
+    def weights(self) -> FloatArray:
+        return self.coef
+
+    def with_weights(self, weights: FloatArray) -> "ExplicitScorer":
+        return replace(self, coef=weights)
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
         scale = normalising_scale(self.kernel.diagonal(graphs))
@@ -91,6 +114,24 @@ class DualScorer(Scorer):
     @cached_property
     def columns(self) -> GramColumns:
         return GramColumns(self.kernel, self.landmarks, self.dtype, self.n_jobs, self.device)
+
+    @cached_property
+    def span(self) -> Factor:
+        """Directions at right angles in the space that the landmarks span, in which rows and weights are counted."""
+        return factorize(self.columns.against(self.landmarks))
+
+    def rows(self, graphs: GraphBatch) -> FloatArray:
+        return np.concatenate([self.columns.against(part) @ self.span.projection for part in _chunks(graphs)])
+
+    @property
+    def weights(self) -> FloatArray:
+        return self.span.X.T @ self.dual_coef
+
+    def with_weights(self, weights: FloatArray) -> "DualScorer":
+        """Only the change goes through `span`, so that what rounding has left out of it stays as it was."""
+        made = replace(self, dual_coef=self.dual_coef + self.span.projection @ (weights - self.weights))
+        vars(made).update(columns=self.columns, span=self.span)  # they depend on the landmarks alone
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
@@ -161,11 +202,13 @@ def training_rows(
     n_jobs: int | None,
     verbose: bool,
     device: str = "cpu",
+    keep_on_device: bool = True,
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
 
     Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
-    sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole.
+    sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole, if the solver is
+    one that computes there.
     """
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
     if kernel.is_explicit:
@@ -181,10 +224,11 @@ def training_rows(
     if rank is not None and rank < graphs.n_graphs:
         factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
         return made(context.of_rows(factor.X), features=None, factor=factor)
-    if device != "cpu":
+    if device != "cpu" and keep_on_device:
         gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
-    factor = factorize(context.of_gram(gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, verbose=verbose)))
+    gram = gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, device=device, verbose=verbose)
+    factor = factorize(context.of_gram(gram))
     return made(factor.X, features=None, factor=factor)
 
 

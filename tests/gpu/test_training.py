@@ -7,7 +7,10 @@ from scipy import sparse
 from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
 from cfmgml.factors import factorize
+from cfmgml.gpu import gram as gpu_gram
+from cfmgml.gpu.devices import torch_device
 from cfmgml.gpu.rank_loss import Linear, TorchRankLoss
+from cfmgml.model_selection import choose_alpha
 from cfmgml.objective import RankLoss
 from cfmgml.solvers.cccp import Problem, solve_cccp
 from cfmgml.solvers.on_device import solve_cccp_on_device
@@ -121,6 +124,29 @@ def test_paper_solver_takes_a_device_too(device, digits):
     cpu = CfMGML(NodeSum(), solver="paper", n_rounds=2, max_iter=5, random_state=0).fit(bags)
     card = CfMGML(NodeSum(), solver="paper", n_rounds=2, max_iter=5, random_state=0, device=device).fit(bags)
     np.testing.assert_allclose(card.objective_, cpu.objective_)
+
+
+@pytest.mark.parametrize("solver", ["paper", "printed"])
+def test_paper_solver_takes_the_precisions_of_a_device(device, digits, solver):
+    """Kernel values come from the device, in its own precision; the solver itself is for the CPU."""
+    bags, _ = digits
+    how = {"solver": solver, "n_rounds": 2, "max_iter": 5, "alpha": 1e-2, "random_state": 0}
+    card = CfMGML(NodeSum(), device=device, dtype="tf32", **how).fit(bags)
+    cpu = CfMGML(NodeSum(), **how).fit(bags)
+    assert card.decision_function(bags).dtype == np.float64
+    np.testing.assert_allclose(card.objective_, cpu.objective_, rtol=0.05)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "tf32"])
+def test_alpha_is_chosen_on_the_device(device, digits, monkeypatch, dtype):
+    bags, _ = digits
+    used = []
+    raw = gpu_gram.raw_gram
+    monkeypatch.setattr(gpu_gram, "raw_gram", lambda *args: used.append((type(args[0]), args[4])) or raw(*args))
+    card = choose_alpha(CfMGML(NodeSum(), max_iter=5, device=device, dtype=dtype), bags, [1e-2, 1e-4])
+    assert used[0] == (NodeSum, torch_device(device))
+    cpu = choose_alpha(CfMGML(NodeSum(), max_iter=5), bags, [1e-2, 1e-4])
+    np.testing.assert_allclose(list(card.scores.values()), list(cpu.scores.values()), atol=0.02)
 
 
 def test_a_file_knows_no_card(device, digits, tmp_path):

@@ -10,7 +10,7 @@ from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, one_node_graphs
 from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 from cfmgml.gram import check_dtype, gram_matrix
 from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
@@ -33,6 +33,7 @@ class BagSVM(BagEstimator):
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coefficients (n_graphs, n_labels) and intercepts (n_labels,)."""
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 

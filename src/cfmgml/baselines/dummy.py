@@ -6,7 +6,7 @@ import numpy as np
 
 from cfmgml._typing import FloatArray
 from cfmgml.bags import BagDataset
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 
 
 class Dummy(BagEstimator):
@@ -23,6 +23,7 @@ class Dummy(BagEstimator):
     20
     """
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         _, labels, known = self._begin_fit(X, Y)
         self.frequency_ = (labels & known).sum(0) / np.maximum(known.sum(0), 1)

@@ -12,7 +12,7 @@ from cfmgml._segments import take_segments
 from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, bag_contents, canonical_order
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 from cfmgml.graphs import GraphBatch
 
 FEWEST_BAGS = 10  # with fewer, none is held out
@@ -121,6 +121,7 @@ class GINAttention(BagEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 

@@ -12,7 +12,7 @@ from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import canonical_order
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
 
 
@@ -99,6 +99,7 @@ class MGMLent(BagEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)

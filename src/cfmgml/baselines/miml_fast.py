@@ -11,7 +11,7 @@ from cfmgml._typing import BoolArray, FloatArray, IntArray
 from cfmgml.bags import BagDataset
 from cfmgml.baselines._instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 
 
 class MIMLfast(BagEstimator):
@@ -95,6 +95,7 @@ class MIMLfast(BagEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)

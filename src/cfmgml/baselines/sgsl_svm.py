@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from cfmgml._memory import check_pairwise_size
 from cfmgml._typing import BoolArray, FloatArray
 from cfmgml.bags import BagDataset
-from cfmgml.estimator import BagEstimator
+from cfmgml.estimator import BagEstimator, unchanged_on_error
 from cfmgml.gram import gram_matrix
 from cfmgml.kernels import choose_kernel
 
@@ -43,6 +43,7 @@ class SgslSVM(BagEstimator):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
+    @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from ``X.graph_Y``; bag labels are checked and not used."""
         bags, labels, _ = self._begin_fit(X, Y)

@@ -10,15 +10,18 @@ from cfmgml._digests import digest_of
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
-from cfmgml.kernels.hashed import HashedWL
+from cfmgml.kernels.hashed import MAX_BITS, HashedWL
 from cfmgml.kernels.node_sum import NodeSum
 from cfmgml.kernels.precomputed import Precomputed
-from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
+from cfmgml.kernels.weisfeiler_lehman import MAX_ITER, WeisfeilerLehman
 
 SAVED = {
     k.__name__: k for k in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
 }
 Arrays = dict[str, NDArray[Any]]
+MAX_KERNELS = 1000  # in a file, parts of sums and products included
+MAX_NUMBER = 1e100  # products and sums of such numbers are finite
+LARGEST = {"n_iter": MAX_ITER, "n_bits": MAX_BITS, "n_attributes_": 10**7, "width_": 10**7}  # counts; else 2^63
 
 
 def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[dict[str, Any], Arrays]:
@@ -75,21 +78,46 @@ def _put(value: Any, name: str, arrays: Arrays) -> Any:
 
 
 def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
-    """The kernel that `kernel_state` described."""
+    """The kernel that `kernel_state` described; counts and numbers that none can have are refused."""
     try:
-        made = SAVED[state["class"]](**{key: _take(value, arrays) for key, value in state["params"].items()})
-        for key, value in state["settled"].items():
-            if not key.endswith("_") or key.startswith("_"):
-                raise TypeError(f"settled attribute {key!r}")  # no method may be put out of the way
-            setattr(made, key, _take(value, arrays))
+        made = _make(state, arrays)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the file's kernel cannot be read ({error!r}).") from error
+    if (n_kernels := _count(made)) > MAX_KERNELS:
+        raise ValueError(f"the file's kernel has {n_kernels:,} parts, more than {MAX_KERNELS:,}.")
     return made
 
 
-def _take(value: Any, arrays: Arrays) -> Any:
+def _make(state: dict[str, Any], arrays: Arrays) -> Kernel:
+    made = SAVED[state["class"]](**{key: _take(key, value, arrays) for key, value in state["params"].items()})
+    for key, value in state["settled"].items():
+        if not key.endswith("_") or key.startswith("_"):
+            raise TypeError(f"settled attribute {key!r}")  # no method may be put out of the way
+        setattr(made, key, _take(key, value, arrays))
+    return made
+
+
+def _take(name: str, value: Any, arrays: Arrays) -> Any:
     if isinstance(value, dict):
-        return arrays[value["array"]] if "array" in value else kernel_from_state(value["kernel"], arrays)
+        if "array" not in value:
+            return _make(value["kernel"], arrays)
+        return check_finite(arrays[value["array"]], name)
     if isinstance(value, list):
-        return [_take(item, arrays) for item in value]
+        return [_take(name, item, arrays) for item in value]
+    if isinstance(value, float) and not abs(value) <= MAX_NUMBER:
+        raise TypeError(f"{name} must be at most {MAX_NUMBER:g} in size, got {value}")
+    if isinstance(value, int) and not -(2**63) <= value <= LARGEST.get(name, 2**63 - 1):
+        raise TypeError(f"{name} must be {LARGEST.get(name, 2**63 - 1):,} or less, got {value!s:.30}")
     return value
+
+
+def check_finite(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """The array, if no number in it is so large, or none at all, that what is computed from it is not finite."""
+    if array.dtype.kind == "f" and not -MAX_NUMBER <= array.min(initial=0) <= array.max(initial=0) <= MAX_NUMBER:
+        raise TypeError(f"{name} must hold finite numbers, at most {MAX_NUMBER:g} in size")
+    return array
+
+
+def _count(kernel: Any) -> int:
+    parts = [*getattr(kernel, "kernels", ()), *getattr(kernel, "kernels_", ())]
+    return 1 + sum(map(_count, parts))

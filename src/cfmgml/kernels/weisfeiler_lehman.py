@@ -19,6 +19,7 @@ from cfmgml.kernels.base import FeatureKernel, Operand, row_norms
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 
+MAX_ITER = 1000  # refinements: far beyond where colours of any graph tell nodes apart that they did not before
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
 
@@ -86,7 +87,7 @@ class WeisfeilerLehman(FeatureKernel):
         super().check_graphs(graphs)
         if graphs.node_labels is None:
             raise ValueError("WeisfeilerLehman compares node_labels, and these graphs have none.")
-        check_number(self.n_iter, "n_iter", at_least=0, whole=True)
+        check_number(self.n_iter, "n_iter", at_least=0, below=MAX_ITER + 1, whole=True)
 
     def colours(self, graphs: GraphBatch) -> Iterator[HashArray]:
         """The colour of every node, after each refinement."""

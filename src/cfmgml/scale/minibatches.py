@@ -11,6 +11,8 @@ from cfmgml.objective import Linearisation
 from cfmgml.solvers.cccp import Problem
 
 BAGS = 256  # in a mini-batch of a stream
+FITTED_STEPS = 10  # mini-batches that a fit counts as, beside those of its bags; tried from 1 to 700 (docs/scale.md)
+LEAST_SQUARE = 0.01  # of a typical one: an entry's gradient may be 0 by chance
 REACH = 2.0  # how far the first step may move a typical graph's score; tried from .3 to 8 (docs/scale.md)
 TINY = 1e-12
 
@@ -36,10 +38,11 @@ class AdaGrad:
     theta: FloatArray
     squares: FloatArray  # sums of squared gradients
     rate: float | None = None  # length of the first step, in every entry; settled on the first batch
+    unseen: float = 0.0  # mini-batches that theta comes from and ``squares`` does not know
 
     @classmethod
-    def start(cls, theta: FloatArray) -> "AdaGrad":
-        return cls(theta.copy(), np.zeros_like(theta))
+    def start(cls, theta: FloatArray, unseen: float = 0.0) -> "AdaGrad":
+        return cls(theta.copy(), np.zeros_like(theta), unseen=unseen)
 
     def step(self, batch: Problem, alpha: float, around: Linearisation | None = None) -> float:
         """One step on a mini-batch; returns its loss before. Without ``around``, Q is of the scores as they are.
@@ -49,11 +52,25 @@ class AdaGrad:
         if self.rate is None:
             self.rate = REACH / max(float(abs(batch.rows).sum()) / batch.rows.shape[0], TINY)
         small, entries = touched(batch)
+        if self.unseen:
+            self._count_unseen(small, entries)
         value, gradient = replace(small, alpha=alpha).value_and_gradient(self.theta[entries], around)
+        if self.unseen:  # still: with nothing to learn from it, and no length for a step
+            return value
         squares = self.squares[entries] + gradient**2
         self.squares[entries] = squares
         self.theta[entries] -= self.rate * gradient / np.sqrt(squares + TINY)
         return value
+
+    def _count_unseen(self, batch: Problem, entries: IntArray | slice) -> None:
+        """Take the gradients not seen to have been as this batch's at zero: a first step as long as a stream's would
+        undo a fit. Entries that this batch does not have count as typical ones."""
+        squares = batch.value_and_gradient(np.zeros_like(self.theta[entries]))[1] ** 2
+        typical = squares.mean()
+        if typical > 0:  # not so where no label is known
+            self.squares += self.unseen * typical
+            self.squares[entries] = self.unseen * np.maximum(squares, LEAST_SQUARE * typical)
+            self.unseen = 0.0
 
 
 def touched(batch: Problem) -> tuple[Problem, IntArray | slice]:

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml._builds import check_same_recipe
 from cfmgml.bags import BagDataset
+from cfmgml.estimator import check_bags, check_targets, label_names_of, targets_in_order
+from cfmgml.kernels import Kernel, as_kernel
+from cfmgml.learned import Learned, StepSizes
 from cfmgml.scale.maps import resolve_explicit
-from cfmgml.scale.minibatches import AdaGrad, batches
+from cfmgml.scale.minibatches import BAGS, FITTED_STEPS, AdaGrad, batches
 from cfmgml.scale.partitions import check_no_context, loss_of
-from cfmgml.scoring import ExplicitScorer, normalised_features
+from cfmgml.scoring import ExplicitScorer
 from cfmgml.solvers.cccp import Problem
 from cfmgml.stores import BagStore
 
@@ -17,8 +21,14 @@ from cfmgml.stores import BagStore
 def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
     """Go on learning from these bags, by mini-batches; ``CfMGML.partial_fit`` calls this.
 
-    The kernel settles what depends on data on the bags of the first call, and ``class_weight="balanced"`` counts the
-    labels seen so far.
+    A model that has learned something goes on from there, with the kernel as it was settled then: weights of explicit
+    features, or coefficients of the training graphs it keeps, to which the stream adds nothing but other coefficients.
+    ``class_weight="balanced"`` counts the labels of all bags so far. After another `partial_fit`, in this process or
+    before the model was saved, steps are as long as if there had been no break. After a fit they are short, as those of
+    a stream that has seen the fit's bags and more. A model that has learned nothing settles its kernel on these bags.
+
+    Raises, and changes nothing, if the model cannot go on: fitted with ``context``, with other labels or another
+    kernel, or asked for ``probability``, which needs held-out bags.
 
     >>> from cfmgml import CfMGML, NodeSum
     >>> from cfmgml.datasets import load_digit_bags
@@ -29,51 +39,114 @@ def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
     >>> bool(model.objective_[-1] < 0.8 * model.objective_[0])
     True
     """
-    if isinstance(X, BagStore):
-        if Y is not None:
-            raise ValueError("a store has its own labels: leave Y out.")
-        for bags in X:
-            partial_fit(model, bags)
-        return model
-    names = getattr(model, "label_names_", None) if hasattr(model, "stream_") else None
+    _check_params(model)
+    if isinstance(X, BagStore) and Y is not None:
+        raise ValueError("a store has its own labels: leave Y out.")
+    learned = getattr(model, "learned_", None)
+    if learned is not None:
+        _check_goes_on(model, learned)
+    for bags in X if isinstance(X, BagStore) else [check_bags(X)]:
+        learned = _went_on(model, learned or _nothing_yet(model, bags, Y), bags, Y)
+    model.learned_ = learned
+    return model
+
+
+def _check_params(model: Any) -> None:
     model._check_params()
     if model.solver != "cccp":
         raise ValueError(f"partial_fit needs solver='cccp', got {model.solver!r}.")
     check_no_context(model)
-    bags, labels, known = model._begin_fit(X, Y)
-    if names is None:
-        _begin(model, bags)
-    elif not np.array_equal(names, model.label_names_):
-        found, model.label_names_ = model.label_names_, names
-        raise ValueError(f"these bags have the labels {found.tolist()}, the model learned {names.tolist()}.")
-    relevant = labels & known
-    model.label_counts_ = model.label_counts_ + relevant.sum(0)
-    weights = model._label_weights(model.label_counts_, model.label_names_.tolist())
-    loss = replace(
-        loss_of(model, len(weights)),
-        bag_ptr=bags.bag_ptr,
-        relevant=relevant,
-        irrelevant=~labels & known,
-        label_weights=weights,
+    if model.probability:
+        raise ValueError("probability=True needs scores of held-out bags, which a stream has not: use fit, or False.")
+
+
+def _check_goes_on(model: Any, learned: Learned) -> None:
+    """Refuse parameters that say something else than what was learned, instead of passing over them."""
+    if learned.scorer.n_scores != len(learned.label_names):
+        raise ValueError("this model was fitted with context, which a stream cannot learn: fit it with context=0.")
+    if model.kernel is not None and not _same_kernel(as_kernel(model.kernel), learned.kernel):
+        raise ValueError(f"the kernel is {model.kernel!r}, the model learned with {learned.kernel!r}: use fit.")
+    if learned.intercept.any() and not model.fit_intercept:
+        raise ValueError("this model learned an intercept, which fit_intercept=False would drop: use fit.")
+
+
+def _same_kernel(given: Any, settled: Any) -> bool:
+    """Whether two kernels, or parameters of them, are the same but for what one has settled."""
+    if isinstance(given, Kernel) and type(given) is type(settled):
+        mine, other = given.get_params(deep=False), settled.get_params(deep=False)
+        return given is settled or all(_same_kernel(mine[name], other[name]) for name in mine)
+    if isinstance(given, list | tuple) and isinstance(settled, list | tuple):
+        return len(given) == len(settled) and all(map(_same_kernel, given, settled))
+    return given is settled or bool(np.array_equal(given, settled))
+
+
+def _nothing_yet(model: Any, bags: BagDataset, Y: Any) -> Learned:
+    """Weights of 0 for a kernel that is settled on these bags."""
+    labels, _ = check_targets(bags, Y)
+    names = label_names_of(bags, labels)
+    kernel = resolve_explicit(model.kernel, bags.graphs)
+    n_features = kernel.features(bags.graphs[:1]).shape[1]
+    return Learned(
+        label_names=names,
+        label_counts=np.zeros(len(names)),
+        n_bags=0,
+        kernel=kernel,
+        scorer=ExplicitScorer(kernel, np.zeros((n_features, len(names)))),
+        intercept=np.zeros(len(names)),
+        objective=np.zeros(0),
+        representatives=np.zeros((0, len(names)), dtype=np.int64),
+        n_iter=0,
+        gradient_norm=float("nan"),
+        fingerprint=bags.fingerprint(),
+        info=dict(bags.info),
+        steps=StepSizes(np.zeros((n_features + 1, len(names)))),
     )
-    _learn(model, Problem(normalised_features(model.kernel_, bags.graphs), loss, 0.0, model._has_intercept))
-    return model
 
 
-def _begin(model: Any, bags: BagDataset) -> None:
-    model.kernel_ = resolve_explicit(model.kernel, bags.graphs)
-    n_labels = len(model.label_names_)
-    n_features = model.kernel_.features(bags.graphs[:1]).shape[1]
-    model.stream_ = AdaGrad.start(np.zeros((n_features + model._has_intercept) * n_labels))
-    model.label_counts_ = np.zeros(n_labels)
-    model.objective_, model.n_iter_, model.gradient_norm_ = np.zeros(0), 0, float("nan")
-    model.representatives_ = np.zeros((0, n_labels), dtype=np.int64)
-    model.fingerprint_, model.info_, model.calibration_ = bags.fingerprint(), dict(bags.info), None
+def _went_on(model: Any, learned: Learned, bags: BagDataset, Y: Any) -> Learned:
+    """What a model that learned this knows after these bags."""
+    labels, known = targets_in_order(bags, Y, learned.label_names)
+    check_same_recipe(learned.info, bags.info)
+    counts = learned.label_counts + (labels & known).sum(0)
+    loss = replace(
+        loss_of(model, len(counts)),
+        bag_ptr=bags.bag_ptr,
+        relevant=labels & known,
+        irrelevant=~labels & known,
+        label_weights=model._label_weights(counts, learned.label_names.tolist()),
+    )
+    problem = Problem(learned.scorer.rows(bags.graphs), loss, 0.0, model._has_intercept)
+    descent = _descent(learned, problem)
+    values = [descent.step(batch, model.alpha) for batch in batches(problem)]
+    weights, intercept = problem.unpack(descent.theta)
+    return replace(
+        learned,
+        label_counts=counts,
+        n_bags=learned.n_bags + bags.n_bags,
+        scorer=learned.scorer.with_weights(weights),
+        intercept=intercept,
+        objective=np.append(learned.objective, np.mean(values)),
+        representatives=learned.representatives[:0],
+        n_iter=learned.n_iter + len(values),
+        gradient_norm=float("nan"),
+        calibration=None,
+        steps=_step_sizes(descent, problem),
+    )
 
 
-def _learn(model: Any, problem: Problem) -> None:
-    values = [model.stream_.step(batch, model.alpha) for batch in batches(problem)]
-    coef, intercept = problem.unpack(model.stream_.theta.copy())
-    model.scorer_, model.intercept_ = ExplicitScorer(model.kernel_, coef), intercept
-    model.objective_ = np.append(model.objective_, np.mean(values))
-    model.n_iter_ += len(values)
+def _descent(learned: Learned, problem: Problem) -> AdaGrad:
+    """Steps from what was learned, as long as the last ones were or, if there were none, short."""
+    n_rows = problem.rows.shape[1] + problem.fit_intercept
+    theta = np.vstack([learned.scorer.weights, learned.intercept])[:n_rows].ravel()
+    steps = learned.steps
+    if steps is None or len(steps.squares) != problem.rows.shape[1] + 1:  # rounding elsewhere left other directions
+        return AdaGrad.start(theta, FITTED_STEPS + learned.n_bags / BAGS)
+    return AdaGrad(theta, steps.squares[:n_rows].flatten(), steps.rate)
+
+
+def _step_sizes(descent: AdaGrad, problem: Problem) -> StepSizes | None:
+    if descent.unseen:  # no label was known: nothing was learned of gradients
+        return None
+    squares = np.zeros((problem.rows.shape[1] + 1, problem.n_labels))
+    squares.ravel()[: len(descent.squares)] = descent.squares
+    return StepSizes(squares, descent.rate)

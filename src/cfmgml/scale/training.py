@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml._typing import FloatArray
 from cfmgml.kernels import Kernel
+from cfmgml.learned import Learned
 from cfmgml.scale.checkpoints import Checkpoint
 from cfmgml.scale.engines import Engine, Joblib, running
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
@@ -90,13 +92,14 @@ def fit_store(
             job = _make_job(model, store, kernel, folder, _memory_of_one(workers, memory))
             try:
                 blocks = cut_blocks(store.n_partitions, n_blocks)
-                job, problem = _describe(model, job, workers, blocks)
+                job, problem, counts = _describe(model, job, workers, blocks)
                 report.say(f"{problem.n_features:,} features of {store.n_graphs:,} graphs are ready")
                 kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
                 solution = _solve(model, problem, report, kept, cheap_start)
             finally:
                 workers.everywhere(partial(release, job.run, job.key, folder, cache is None))
-    return _finish(model, store, kernel, solution)
+    model.learned_ = _learned(store, kernel, solution, counts)
+    return model
 
 
 def _limits(model: Any) -> tuple[int, int]:
@@ -126,13 +129,16 @@ def _make_job(model: Any, store: BagStore, kernel: Kernel, cache: Path, memory: 
     return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, key, run)
 
 
-def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tuple[Job, StoreProblem]:
-    """The first pass makes the features, so whatever is wrong with a partition shows before training starts."""
+def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tuple[Job, StoreProblem, FloatArray]:
+    """The first pass makes the features, so whatever is wrong with a partition shows before training starts.
+
+    And counts the bags that have each label.
+    """
     squares, counts = workers.map_sum(describe_block, blocks, job)
     assert job.store.label_names is not None
     weights = model._label_weights(counts, job.store.label_names.tolist())
     job = job.with_weights(weights)
-    return job, StoreProblem(job, workers, blocks, model.alpha, squares)
+    return job, StoreProblem(job, workers, blocks, model.alpha, squares), counts
 
 
 def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool) -> Solution:
@@ -168,12 +174,19 @@ def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
     return Standing(zero, State(theta / scales, better, slope * scales, empty, empty), 0, [], 0, first)
 
 
-def _finish(model: Any, store: BagStore, kernel: Kernel, solution: Solution) -> Any:
-    model.label_names_ = model.classes_ = store.label_names
-    model.kernel_, model.scorer_ = kernel, ExplicitScorer(kernel, solution.coef)
-    model.intercept_, model.objective_ = solution.intercept, np.array(solution.objective)
-    model.n_iter_, model.gradient_norm_ = solution.n_iter, solution.gradient_norm
-    model.fingerprint_, model.info_ = store.fingerprint(), dict(store.info)
-    model.representatives_ = np.zeros((0, store.n_labels), dtype=np.int64)
-    model.calibration_ = None
-    return model
+def _learned(store: BagStore, kernel: Kernel, solution: Solution, counts: FloatArray) -> Learned:
+    assert store.label_names is not None
+    return Learned(
+        label_names=store.label_names,
+        label_counts=counts,
+        n_bags=store.n_bags,
+        kernel=kernel,
+        scorer=ExplicitScorer(kernel, solution.coef),
+        intercept=solution.intercept,
+        objective=np.array(solution.objective),
+        representatives=np.zeros((0, store.n_labels), dtype=np.int64),
+        n_iter=solution.n_iter,
+        gradient_norm=solution.gradient_norm,
+        fingerprint=store.fingerprint(),
+        info=dict(store.info),
+    )
