@@ -103,7 +103,7 @@ def test_scores_of_another_kernel_are_not_kept(model, store, tmp_path):
 
     kernel = HashedWL(2, n_bits=8).resolve(store.load().graphs)
     other = deepcopy(model)
-    other.kernel_, other.scorer_ = kernel, replace(model.scorer_, kernel=kernel)
+    other.learned_ = replace(model.learned_, kernel=kernel, scorer=replace(model.scorer_, kernel=kernel))
     predict_store(model, store, tmp_path, "graph")
     first = read(tmp_path / "graphs")["scores"]
     predict_store(other, store, tmp_path, "graph")
@@ -133,5 +133,6 @@ def test_two_runs_on_one_cluster_write_to_their_own_folders(model, store, tmp_pa
 
 def rescaled(model, factor):
     other = deepcopy(model)
-    other.scorer_ = replace(model.scorer_, coef=model.scorer_.coef * factor)
+    scorer = replace(model.scorer_, coef=model.scorer_.coef * factor)
+    other.learned_ = replace(model.learned_, scorer=scorer)
     return other
