@@ -54,20 +54,32 @@ def rewrite(path, new, change=None, members=()):
     return new
 
 
-def test_some_hundred_mutated_files(fuzz, tmp_path):
+@pytest.fixture
+def no_hang():
     def hang(*_):
         raise TimeoutError("a mutated file hangs")
 
     before = signal.signal(signal.SIGALRM, hang)
-    try:
-        counts = fuzz.run(400, seed=1, folder=tmp_path)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_some_hundred_mutated_files(fuzz, tmp_path, no_hang):
+    counts = fuzz.run(400, seed=1, folder=tmp_path, kinds=("bytes", "content"))
     outcomes = [name for found in counts.values() for name in found]
     assert not [name for name in outcomes if name.startswith("fault")]
     assert counts["bytes"]["refused"] > 150
     assert counts["content"]["refused"] > 50
     assert counts["content"]["loads and predicts"] > 10  # the mutations are not all too coarse to get in
+
+
+@pytest.mark.slow
+def test_some_hundred_files_of_huge_numbers(fuzz, tmp_path, no_hang):
+    counts = fuzz.run(180, seed=1, folder=tmp_path, kinds=("counts", "weights", "bombs"))
+    assert not [name for found in counts.values() for name in found if name.startswith("fault")]
+    for kind in counts:
+        assert counts[kind]["refused"] > 20
+        assert counts[kind]["loads and predicts"] > 5
 
 
 def test_a_file_has_all_that_raw_input_needs(saved):

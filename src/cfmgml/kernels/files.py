@@ -79,13 +79,12 @@ def _put(value: Any, name: str, arrays: Arrays) -> Any:
 
 def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
     """The kernel that `kernel_state` described; counts and numbers that none can have are refused."""
+    if (n_kernels := _n_kernels(state)) > MAX_KERNELS:
+        raise ValueError(f"the file's kernel has {n_kernels:,} parts, more than {MAX_KERNELS:,}.")
     try:
-        made = _make(state, arrays)
+        return _make(state, arrays)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the file's kernel cannot be read ({error!r}).") from error
-    if (n_kernels := _count(made)) > MAX_KERNELS:
-        raise ValueError(f"the file's kernel has {n_kernels:,} parts, more than {MAX_KERNELS:,}.")
-    return made
 
 
 def _make(state: dict[str, Any], arrays: Arrays) -> Kernel:
@@ -113,11 +112,13 @@ def _take(name: str, value: Any, arrays: Arrays) -> Any:
 
 def check_finite(array: NDArray[Any], name: str) -> NDArray[Any]:
     """The array, if no number in it is so large, or none at all, that what is computed from it is not finite."""
-    if array.dtype.kind == "f" and not -MAX_NUMBER <= array.min(initial=0) <= array.max(initial=0) <= MAX_NUMBER:
+    least, most = (float(array.min(initial=0)), float(array.max(initial=0))) if array.dtype.kind == "f" else (0, 0)
+    if not -MAX_NUMBER <= least <= most <= MAX_NUMBER:  # not so for NaN
         raise TypeError(f"{name} must hold finite numbers, at most {MAX_NUMBER:g} in size")
     return array
 
 
-def _count(kernel: Any) -> int:
-    parts = [*getattr(kernel, "kernels", ()), *getattr(kernel, "kernels_", ())]
-    return 1 + sum(map(_count, parts))
+def _n_kernels(state: Any) -> int:
+    if isinstance(state, dict):
+        return ("class" in state) + sum(map(_n_kernels, state.values()))
+    return sum(map(_n_kernels, state)) if isinstance(state, list) else 0
