@@ -22,7 +22,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -60,9 +60,9 @@ TARGETS = {
     "context": Target("context.py", ["tests/test_context.py", "-k", "written_out_by_hand or both_ways or no_share"]),
     "objective": Target("objective.py", ["tests/test_objective.py", "-k", "not thousand"], plain_python=True),
     "lbfgs": Target("solvers/lbfgs.py", ["tests/solvers/test_lbfgs.py"]),
-    "cccp": Target("solvers/cccp.py", ["tests/solvers/test_cccp.py"]),
+    "cccp": Target("solvers/cccp.py", ["tests/solvers/test_problem.py"]),
     "paper": Target("solvers/paper.py", ["tests/solvers/test_paper.py"]),
-    "on_device": Target("solvers/on_device.py", ["tests/solvers/test_on_device.py"]),
+    "on_device": Target("solvers/on_device.py", ["tests/gpu/test_on_device.py"]),
 }
 
 
@@ -187,10 +187,40 @@ def graft(old: Any, new: dict[str, Any]) -> None:
             kept.__code__, kept.__defaults__ = fresh.__code__, fresh.__defaults__
 
 
-def call_pytest(target: Target) -> int:
+def call_pytest(target: Target, *plugins: Any) -> int:
     import pytest
 
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *target.tests]))
+    return int(pytest.main(["-x", "-q", "-s", "--tb=no", "-p", "no:cacheprovider", *target.tests], plugins=plugins))
+
+
+class Clock:
+    """A plugin that notes how long each test takes."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+
+class InsteadOfTests:
+    """A plugin that calls a function where pytest would run what it has collected."""
+
+    def __init__(self, function: Callable[[Any], None]) -> None:
+        self.function = function
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self.function(session)
+        return True
+
+
+def run_collected(session: Any) -> int:
+    """Until a test fails."""
+    for item, after in zip(session.items, [*session.items[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        if session.testsfailed:
+            return 1
+    return 0
 
 
 def be_brief() -> None:
@@ -200,8 +230,8 @@ def be_brief() -> None:
     ConjectureRunner.shrink_interesting_examples = lambda runner: None
 
 
-def run_tests(target: Target, seconds: float, code: str, quick: bool) -> str:
-    """In a forked child: ``survived``, ``noticed``, or ``timeout``."""
+def in_child(function: Callable[[], int], seconds: float = SECONDS) -> str:
+    """``survived`` where the function gives 0 in a forked child, else ``noticed`` or ``timeout``."""
     child = os.fork()
     if not child:
         try:
@@ -210,13 +240,7 @@ def run_tests(target: Target, seconds: float, code: str, quick: bool) -> str:
             nowhere = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nowhere, stream)
-            if quick:
-                changed: dict[str, Any] = {"__name__": target.module}
-                exec(compile(code, CHANGED, "exec"), changed)
-                graft(sys.modules[target.module], changed)
-            else:
-                sys.meta_path.insert(0, Served(target.module, target.file, code))
-            os._exit(call_pytest(target))
+            os._exit(function())
         finally:
             os._exit(99)
     until = time.monotonic() + seconds
@@ -224,35 +248,62 @@ def run_tests(target: Target, seconds: float, code: str, quick: bool) -> str:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return "survived" if os.waitstatus_to_exitcode(status) == 0 else "noticed"
-        time.sleep(0.02)
+        time.sleep(0.01)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return "timeout"
 
 
-def try_module(name: str, out: Path, again: bool) -> None:
-    target, record, begun = TARGETS[name], out / f"{name}.jsonl", time.monotonic()
+def imported_anew(target: Target, mutant: Mutant) -> int:
+    sys.meta_path.insert(0, Served(target.module, target.file, mutant.code))
+    return call_pytest(target)
+
+
+def grafted(target: Target, mutant: Mutant, session: Any) -> int:
+    changed: dict[str, Any] = {"__name__": target.module}
+    exec(compile(mutant.code, CHANGED, "exec"), changed)
+    graft(sys.modules[target.module], changed)
+    return run_collected(session)
+
+
+def try_module(name: str, record: Path, again: bool) -> None:
+    target, begun, rows = TARGETS[name], time.monotonic(), list[dict[str, Any]]()
     tried = mutants(target.file.read_text())
     if again:
         survived = [json.loads(line) for line in record.read_text().splitlines()]
         names = {(m["operator"], m["after"], m["column"]) for m in survived if m["outcome"] == "survived"}
         tried = [mutant for mutant in tried if mutant.name in names]
-    rows = []
-    for k, mutant in enumerate(sorted(tried, key=lambda m: m.in_function)):
-        if mutant.in_function and target.module not in sys.modules:
-            assert call_pytest(target) == 0, f"the tests of {name} fail without a change"
-            gc.freeze()
-        outcome = run_tests(target, SECONDS, mutant.code, mutant.in_function)
+
+    def note(mutant: Mutant, outcome: str) -> None:
         rows.append({**mutant._asdict(), "outcome": outcome})
         del rows[-1]["code"]
         if outcome == "survived":
-            print(f"{target.path}:{mutant.line} {mutant.operator}\n  - {mutant.before}\n  + {mutant.after}", flush=True)
-        if k % 50 == 49:
-            print(f"# {name}: {k + 1} of {len(tried)}, {time.monotonic() - begun:.0f} s", flush=True)
+            tell(f"{target.path}:{mutant.line} {mutant.operator}\n  - {mutant.before}\n  + {mutant.after}")
+        if len(rows) % 50 == 0:
+            tell(f"# {name}: {len(rows)} of {len(tried)}, {time.monotonic() - begun:.0f} s")
+
+    def try_functions(session: Any) -> None:
+        session.items.sort(key=lambda item: clock.seconds.get(item.nodeid, 0.0))  # most changes are noticed by any test
+        gc.freeze()
+        for mutant in tried:
+            if mutant.in_function:
+                note(mutant, in_child(lambda mutant=mutant: grafted(target, mutant, session)))
+
+    for mutant in tried:
+        if not mutant.in_function:
+            note(mutant, in_child(lambda mutant=mutant: imported_anew(target, mutant)))
+    clock = Clock()
+    assert call_pytest(target, clock) == 0, f"the tests of {name} fail without a change"
+    call_pytest(target, InsteadOfTests(try_functions))
+    assert len(rows) == len(tried), f"{len(tried) - len(rows)} changes of {name} were not tried"
     n = sum(row["outcome"] != "survived" for row in rows)
-    print(f"# {name}: {n} of {len(rows)} noticed, {time.monotonic() - begun:.0f} s", flush=True)
+    tell(f"# {name}: {n} of {len(rows)} noticed, {time.monotonic() - begun:.0f} s")
     if not again:
         record.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def tell(text: str) -> None:
+    print(text, flush=True)
 
 
 def main() -> None:
@@ -271,7 +322,7 @@ def main() -> None:
             for library in LIBRARIES:
                 importlib.import_module(library)
             be_brief()
-            try_module(name, options.out, options.again)
+            try_module(name, options.out / f"{name}.jsonl", options.again)
             os._exit(0)
         os.waitpid(child, 0)
 

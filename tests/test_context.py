@@ -51,11 +51,19 @@ def test_precision_and_sparsity_stay_written_out_by_hand(rng):
     K = X @ X.T
     before = K.copy()
     out = context.of_gram(K)
-    assert out.dtype == context.of_rows(X).dtype == bag_means(X, context.bag_ptr).dtype == np.float32
+    assert out.dtype == bag_means(X, context.bag_ptr).dtype == np.float32
     np.testing.assert_array_equal(K, before)
     both = context.of_rows(sparse.csr_array(X))
     assert both.format == "csr"
     assert both.shape == (7, 8)
+
+
+def test_another_number_of_graphs_is_not_written_out_by_hand():
+    context = Context(np.array([0, 2, 3, 7]), 0.3)
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter"):
+        context.of_gram(np.ones((8, 7)))
+    with pytest.raises(AttributeError):
+        context.share = 0.5
 
 
 def test_parts_of_a_score_written_out_by_hand(rng):

@@ -119,9 +119,14 @@ def test_labels_that_no_row_has():
 @pytest.mark.parametrize(
     ("Y", "scores", "predicted", "message"),
     [
-        ([[1, 0], [1, np.nan]], [[1.0, 2.0], [0.0, 0.0]], None, "Y must be known; leave out rows such as 1"),
-        ([[1, 0], [0, 1]], [[1.0, 2.0], [0.0, np.nan]], None, "scores must not be NaN; row 1 is"),
-        ([[1, 0], [0, 1]], [[1.0, 2.0], [0.0, 1.0]], [[0, 1], [0, np.nan]], "predicted must be known.* such as 1"),
+        (
+            [[1, 0], [0, 1], [1, np.nan], [np.nan, 0]],
+            [[1.0, 2.0]] * 4,
+            None,
+            "Y must be known; leave out rows such as 2",
+        ),
+        ([[1, 0]] * 4, [[0, 1], [1, 2], [0, np.nan], [np.nan, 1]], None, "scores must not be NaN; row 2 is"),
+        ([[1, 0]] * 2, [[1.0, 2.0]] * 2, [[0, 1], [0, np.nan]], "predicted must be known.* such as 1"),
         ([[1, 0], [0, 1]], [[1.0, 2.0, 3.0]] * 2, None, r"Y and scores .* got \(2, 2\) and \(2, 3\)"),
         (np.zeros((2, 0)), np.zeros((2, 0)), None, "Y must have at least one label"),
     ],

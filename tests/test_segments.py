@@ -119,7 +119,8 @@ def test_an_index_is_row_numbers(index, rows):
         ([[0, 1]], "bags are selected by"),
         ([0, 4], "index 4 is out of range for 4 bags"),
         ([3, -5, 9], "index -5 is out of range for 4 bags"),
-        ([3, 5, -4], "index 5 is out of range for 4 bags"),
+        ([-4, 5], "index 5 is out of range for 4 bags"),
+        (-5, "index -5 is out of range for 4 bags"),
     ],
     ids=str,
 )

@@ -118,6 +118,62 @@ def test_equals_the_literal_algorithm(setting, alpha, printed, rows, monkeypatch
     np.testing.assert_array_equal(used, at)
 
 
+@pytest.mark.parametrize("solve", [solve_paper, solve_printed])
+def test_what_is_told_of_a_run(setting, solve):
+    """The plain objective after each round, also where the loss that was given is smoothed; steps; no intercept."""
+    _, _, X, loss = setting
+    told = []
+    rng = np.random.default_rng(4)
+    solution, _ = solve(Problem(X, loss, 0.1, False), 3, 6, rng, lambda *done: told.append(done))
+    assert told == list(enumerate(solution.objective, 1))
+    last = loss.plain.value(X @ solution.coef) + 0.1 / 2 * (solution.coef**2).sum()
+    assert solution.objective[-1] == pytest.approx(last)
+    assert (len(told), solution.n_iter) == (3, 18)
+    assert np.isnan(solution.gradient_norm)
+    np.testing.assert_array_equal(solution.intercept, np.zeros(3))
+
+
+def test_bags_without_or_with_all_labels(setting):
+    """Where the page divides by nothing, a bag does not count; the corrected algorithm drops its pairs only."""
+    bags, K, X, _ = setting
+    Y = bags.Y.copy()
+    Y[0], Y[1] = False, True
+    loss = RankLoss(bags.bag_ptr, Y, ~Y, np.ones(3))
+    edge = bags.concatenate([bags])
+    object.__setattr__(edge, "Y", Y)
+    for solve, printed in ((solve_paper, False), (solve_printed, True)):
+        solution, used = solve(Problem(X, loss, 0.1, False), 2, 4, np.random.default_rng(4))
+        scores, at = literal(edge, K, 0.1, 2, 4, 4, printed)
+        np.testing.assert_allclose(X @ solution.coef, scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
+        np.testing.assert_array_equal(used, at)
+
+
+def test_representatives_are_drawn_evenly_from_each_bag():
+    bag_ptr = np.array([0, 1, 4, 6])
+    drawn = random_representatives(bag_ptr, 3000, np.random.default_rng(0))
+    assert drawn.shape == (3, 3000)
+    assert drawn.dtype == np.int64
+    for bag, (start, stop) in enumerate(zip(bag_ptr[:-1], bag_ptr[1:], strict=True)):
+        graphs, counts = np.unique(drawn[bag], return_counts=True)
+        assert graphs.tolist() == list(range(start, stop))
+        assert (abs(counts / 3000 - 1 / (stop - start)) < 0.05).all()
+
+
+def test_precision_of_comparisons(setting):
+    """Products are taken in the precision asked for; what is returned is float64 all the same."""
+    bags, _, X, _ = setting
+    chosen = random_representatives(bags.bag_ptr, 3, np.random.default_rng(0))
+    amounts = np.random.default_rng(1).normal(size=chosen.shape)
+    exact = paper._Comparisons(X, 3, "float64").among(chosen)(amounts)
+    for n_rounds in (0, 100):
+        comparisons = paper._Comparisons(X, n_rounds, "float32")
+        assert comparisons._products(chosen).dtype == np.float32
+        scores = comparisons.among(chosen)(amounts)
+        assert scores.dtype == np.float64
+        np.testing.assert_allclose(scores, exact, atol=1e-4)
+        assert (scores != exact).any()
+
+
 def test_products_of_representatives_by_either_way(setting):
     bags, K, X, _ = setting
     chosen = random_representatives(bags.bag_ptr, 3, np.random.default_rng(0))
