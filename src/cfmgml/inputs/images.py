@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import IMAGE_SUFFIXES
+from cfmgml.datasets._picture_build import PictureBuild
 from cfmgml.inputs.labels import LabelTable, file_names, key_column, labels_of_rows, read_labels, stems
 from cfmgml.inputs.paths import list_files
 from cfmgml.inputs.tables import Row, read_table, table_suffix
@@ -52,6 +53,22 @@ def image_bags(
     **options
         Go to `bags_from_images`.
     """
+    told: dict[str, Any] = {"segments": segments, "segment_labels": segment_labels, "label_names": label_names}
+    return image_build(sources, labels=labels, recipe=recipe, on_error=on_error, **told, **options).load()
+
+
+def image_build(
+    sources: Sequence[str | Path],
+    *,
+    labels: str | Path | Literal[False] | None = None,
+    segments: str | Path | None = None,
+    segment_labels: str | Path | None = None,
+    label_names: Sequence[str] | None = None,
+    recipe: Recipe | None = None,
+    on_error: str = "raise",
+    **options: Any,
+) -> PictureBuild:
+    """What `image_bags` builds, to be built a few pictures at a time."""
     files, masks, table = _pictures(sources)
     if labels is not None:
         table = None if labels is False else read_labels(labels)
@@ -63,7 +80,7 @@ def image_bags(
     if segment_labels is not None:
         given["segment_labels"] = _segment_labels(segment_labels, files)
     chosen = segments if segments is not None else None if masks is None else masks
-    return (recipe or Recipe("images")).build_images(files, chosen, on_error=on_error, **given, **options)
+    return (recipe or Recipe("images")).picture_build(files, chosen, on_error=on_error, **given, **options)
 
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
