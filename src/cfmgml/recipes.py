@@ -16,7 +16,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from cfmgml._builds import check_same_recipe
 from cfmgml._segments import offsets
 from cfmgml._typing import ArrayLike
 from cfmgml.bags import BagDataset
+
+if TYPE_CHECKING:
+    from cfmgml.datasets._picture_build import PictureBuild
 
 __all__ = ["Kind", "Recipe", "check_same_recipe", "recipe_of"]
 
@@ -78,14 +81,20 @@ class Recipe:
         >>> recipe_of({"builder": "images", "parameters": {"nodes": "labels"}}).build_images([data.coffee()])
         BagDataset(1 bags, 8 graphs, 0 labels; no Y)
         """
+        return self.picture_build(images, segments, names=names, max_regions=max_regions, **options).load()
+
+    def picture_build(
+        self, images: Any, segments: Any = None, *, max_regions: int | None = None, **options: Any
+    ) -> "PictureBuild":
+        """What `build_images` builds, to be built a few pictures at a time."""
+        from cfmgml.datasets._picture_build import PictureBuild
         from cfmgml.datasets._picture_graphs import RECIPE_VERSION
-        from cfmgml.datasets.images import bags_from_images
 
         self._expect("images", RECIPE_VERSION)
         settled = dict(self.parameters)
         if max_regions is not None:
             settled["max_regions"] = max_regions
-        return bags_from_images(images, segments, names=names, **settled, **options)
+        return PictureBuild.checked(images, segments, **settled, **options)
 
     def build_texts(
         self, documents: Sequence[str | Sequence[str]], *, names: Sequence[str] | None = None, **options: Any

@@ -105,3 +105,12 @@ def test_time_is_in_proportion(n_attributes):
 
     seconds(10)  # compiles
     assert seconds(20_000) < 5.0
+
+
+def test_structure_counts_where_nodes_carry_nothing():
+    """A path and a triangle, and a path again."""
+    graphs = GraphBatch([0, 3, 6, 9], [0, 2, 5, 7], [[0, 1, 3, 4, 5, 6, 7], [1, 2, 4, 5, 3, 7, 8]])
+    path, triangle, again = graph_digests(graphs).tolist()
+    assert path == again
+    assert path != triangle
+    assert 0 not in (path, triangle)  # what content_digests says of a text without keywords

@@ -86,19 +86,18 @@ class StoreWriter:
     def _resume(self) -> list[Entry]:
         """What an earlier call has done; files that it wrote without a note, or that are damaged, are removed."""
         known = {part["name"] for part in self._before}
-        left = [entry for entry in self._journal.entries if entry["name"] not in known]
+        left = [path for path in partition_files(self.folder) if path.name not in known]
         if left and self._journal.begun.get("key") != self._key:
             raise ValueError(
                 f"{self.folder}: a build of something else stopped there after {len(left)} partitions: go on with the "
-                f"arguments of that one, or remove {JOURNAL} and the partitions from {left[0]['name']} on."
+                f"arguments of that one, or remove {JOURNAL} and the partitions from {left[0].name} on."
             )
-        done = _whole(self.folder, left)
-        noted = known | {entry["name"] for entry in done}
-        if self._journal.begun.get("key") == self._key:
-            for path in partition_files(self.folder):
-                if path.name not in noted and NAME.fullmatch(path.name):
-                    path.unlink()
-        return done
+        done = _whole(self.folder, [entry for entry in self._journal.entries if entry["name"] not in known])
+        noted = {entry["name"] for entry in done}
+        for path in left:
+            if path.name not in noted and NAME.fullmatch(path.name):
+                path.unlink()
+        return done if self._journal.begun.get("key") == self._key else []
 
     def add(self, arrays: Arrays, info: Mapping[str, Any], note: Any = None) -> None:
         """Write one more partition; its ``note`` comes back in `done` if the build stops and goes on."""

@@ -10,8 +10,11 @@ import typer
 from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cfmgml.bags import BagDataset
     from cfmgml.inputs import Pattern
+    from cfmgml.stores import BagStream
 
 IMAGES = (
     "Pictures: each becomes a bag, and each of its regions a graph of superpixels.\n\n"
@@ -35,7 +38,8 @@ TEXT = (
 GRAPHS = (
     "Graphs that you have: a TUDataset folder, GraphML files, or a .pt file of PyG graphs.\n\n"
     "The graphs of a folder inside INPUT are one bag; any other graph is a bag of its own. --bags names a table of "
-    "graph and bag to say it otherwise, --labels a table of bag and labels.\n\n\b\nExamples:\n"
+    "graph and bag to say it otherwise, --labels a table of bag and labels. All files are read before a store is "
+    "written: they must fit in memory.\n\n\b\nExamples:\n"
     "  cfmgml build graphs molecules --labels molecules.csv -o molecules.bags\n"
     "  cfmgml build graphs TOY -o toy.bags"
 )
@@ -46,6 +50,14 @@ Store = Annotated[
     Path | None, typer.Option(help="Folder of Parquet files to write instead, for more bags than memory holds.")
 ]
 Append = Annotated[bool, typer.Option("--append", help="Add to the store if it is there.")]
+Partition = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Graphs in a file of the store: memory grows with them, not with the input.",
+        show_default="10,000, or 1,000 of pictures",
+    ),
+]
 Labels = Annotated[Path | None, typer.Option(help="Table of labels.")]
 Like = Annotated[Path | None, typer.Option(help="Bags, a store or a model: build as they were built, same labels.")]
 Jobs = Annotated[int | None, typer.Option("--n-jobs", help="Worker processes; by default one a core.")]
@@ -78,18 +90,39 @@ class Target:
             raise ValueError(f"--store must name a folder, and {store} is a file.")
         return cls(out, store, append)
 
-    def save(self, bags: "BagDataset") -> None:
-        from cfmgml.inputs.remarks import overlap_remark
+    @property
+    def streams(self) -> bool:
+        """Whether bags can go to disk as they are built; a file of bags needs all of them."""
+        return self.out is None
 
+    def save(self, bags: "BagDataset") -> None:
         if self.out is not None:
             bags.save(self.out)
             say(f"Wrote {self.out}: {bags!r}")
         if self.store is not None:
-            bags.to_store(self.store, append=self.append and self.store.exists())
+            bags.to_store(self.store, append=self.append)
             say(f"Wrote {self.store}: {bags!r}")
-        remark = overlap_remark(bags.info)
-        if remark:
-            say(f"cfmgml: {remark}")
+        _remark(bags.info)
+
+    def build(self, stream: "BagStream", graphs_per_partition: int) -> None:
+        """Write the bags of a stream to the store, a partition in memory at a time."""
+        from cfmgml.stores import BagStore, build_store
+
+        assert self.store is not None
+        n_before = build_store(stream, self.store, graphs_per_partition, self.append)
+        if n_before:
+            say(f"Went on after {n_before} partitions that were there")
+        store = BagStore(self.store)
+        say(f"Wrote {self.store}: {store!r}")
+        _remark(store.info)
+
+
+def _remark(info: "Mapping[str, Any]") -> None:
+    from cfmgml.inputs.remarks import overlap_remark
+
+    remark = overlap_remark(info)
+    if remark:
+        say(f"cfmgml: {remark}")
 
 
 def register(app: typer.Typer) -> None:
@@ -110,6 +143,7 @@ def images(
     out: Out = None,
     store: Store = None,
     append: Append = False,
+    partition: Partition = None,
     labels: Labels = None,
     segments: Annotated[Path | None, typer.Option(help="Folder of masks, called like the pictures.")] = None,
     segment_labels: Annotated[Path | None, typer.Option(help="Table of image, segment and label.")] = None,
@@ -130,6 +164,7 @@ def images(
     n_jobs: Jobs = None,
 ) -> None:
     from cfmgml.inputs import bags_like, image_bags
+    from cfmgml.inputs.streams import GRAPHS_PER_PARTITION, input_stream
 
     target = Target.checked(out, store, append)
     given: dict[str, Any] = {
@@ -147,6 +182,10 @@ def images(
     }
     pattern = _pattern(like, recipe, "images")
     with hint_on_pictures(on_error):
+        if target.streams and not _is_file_of_bags(inputs):
+            stream = input_stream("images", inputs, pattern, **given, **_chosen(recipe))
+            target.build(stream, GRAPHS_PER_PARTITION["images"] if partition is None else partition)
+            return
         if pattern is None:
             bags = image_bags(inputs, **given, **_chosen(recipe))
         else:
@@ -159,6 +198,7 @@ def text(
     out: Out = None,
     store: Store = None,
     append: Append = False,
+    partition: Partition = None,
     labels: Labels = None,
     max_keywords: Annotated[int | None, typer.Option(min=1, help="Most keywords of a text.", show_default="40")] = None,
     window: Annotated[
@@ -174,6 +214,7 @@ def text(
     like: Like = None,
 ) -> None:
     from cfmgml.inputs import bags_like, text_bags
+    from cfmgml.inputs.streams import GRAPHS_PER_PARTITION, input_stream
 
     target = Target.checked(out, store, append)
     recipe = {
@@ -184,7 +225,10 @@ def text(
         "single_graph": single_graph or None,
     }
     pattern = _pattern(like, recipe, "texts")
-    if pattern is None:
+    if target.streams and not _is_file_of_bags(inputs):
+        stream = input_stream("texts", inputs, pattern, labels=labels, **_chosen(recipe))
+        target.build(stream, GRAPHS_PER_PARTITION["texts"] if partition is None else partition)
+    elif pattern is None:
         target.save(text_bags(inputs, labels=labels, **_chosen(recipe)))
     else:
         target.save(bags_like(pattern, inputs, labels=labels))
@@ -213,6 +257,10 @@ def graphs(
         target.save(graph_bags(inputs, labels=labels, bags=bags, **_chosen(recipe)))
     else:
         target.save(bags_like(pattern, inputs, labels=labels, bags=bags))
+
+
+def _is_file_of_bags(inputs: list[str]) -> bool:
+    return len(inputs) == 1 and inputs[0].endswith(".bags")
 
 
 def _chosen(recipe: dict[str, Any]) -> dict[str, Any]:

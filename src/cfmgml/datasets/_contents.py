@@ -41,7 +41,7 @@ def graph_digests(graphs: GraphBatch) -> HashArray:
 
 
 def _node_hashes(graphs: GraphBatch) -> HashArray:
-    hashes = np.zeros(graphs.n_nodes, dtype=np.uint64)
+    hashes = np.ones(graphs.n_nodes, dtype=np.uint64)  # not 0, which mixes to 0: graphs without labels have a structure
     if graphs.node_labels is not None:
         hashes += mix(graphs.node_labels.astype(np.int64).view(np.uint64) + np.uint64(1))
     attributes = graphs.node_attributes
@@ -63,11 +63,24 @@ def same_graphs(bags: BagDataset) -> IntArray:
     >>> same_graphs(bags_from_texts(["Graph kernels. Query plans.", "The graph kernels! And so.", "And so."]))
     array([0, 1, 0, 2, 3])
     """
-    digests = graph_digests(bags.graphs)
+    return numbered(content_digests(bags.graphs))
+
+
+def content_digests(graphs: GraphBatch) -> HashArray:
+    """`graph_digests`, 0 for a text without keywords."""
+    return np.where(_without_keyword(graphs), np.uint64(0), graph_digests(graphs))
+
+
+def numbered(digests: HashArray) -> IntArray:
+    """Numbers in the order of first occurrence, the same for the same digest; each 0 has one of its own.
+
+    >>> numbered(np.array([7, 0, 7, 5, 0], dtype=np.uint64))
+    array([0, 1, 0, 2, 3])
+    """
     _, first, number = np.unique(digests, return_index=True, return_inverse=True)
     number = first[number]
-    empty = _without_keyword(bags.graphs)
-    number[empty] = bags.n_graphs + np.flatnonzero(empty)
+    empty = digests == 0
+    number[empty] = len(digests) + np.flatnonzero(empty)
     _, first, number = np.unique(number, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number]
 

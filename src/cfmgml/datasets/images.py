@@ -12,38 +12,15 @@ BagDataset(1 bags, 8 graphs, 0 labels; no Y)
 (['coffee#1', 'coffee#2'], 907)
 """
 
-import os
-import sys
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from joblib import Parallel, delayed
-
-from cfmgml._progress import progress
-from cfmgml._segments import offsets
 from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import ImageError
-from cfmgml.datasets._node_features import Features, columns
-from cfmgml.datasets._picture_graphs import (
-    MAX_NODES,
-    MAX_NODES_WHOLE,
-    RECIPE_VERSION,
-    Nodes,
-    PictureGraphs,
-    Recipe,
-    picture_graphs,
-)
-from cfmgml.datasets._picture_labels import PictureLabels, RegionLabels, check_labels
-from cfmgml.datasets._picture_tasks import Task, list_tasks
-from cfmgml.datasets._source_files import common_folder, source_info
-from cfmgml.graphs import GraphBatch
-
-GAMMA = {"paper": 1.0, "hellinger": 1.0, "rich": 0.7}  # of exp(-gamma |x - y|^2) between nodes; chosen on MSRC v2
-FEW = 4  # pictures that are built sooner than worker processes start
-DESCRIPTION = "Pictures as bags: each region is a graph of touching superpixels."
+from cfmgml.datasets._node_features import Features
+from cfmgml.datasets._picture_build import PictureBuild
+from cfmgml.datasets._picture_graphs import Nodes
+from cfmgml.datasets._picture_labels import RegionLabels
 
 
 def bags_from_images(
@@ -122,153 +99,26 @@ def bags_from_images(
     ``info`` names the files relative to one folder, which is known in this session only: saved bags do not say where
     on a machine they were made.
     """
-    recipe = Recipe(
+    build = PictureBuild.checked(
+        images,
+        segments,
+        labels=labels,
+        label_names=label_names,
+        segment_labels=segment_labels,
+        names=names,
         features=features,
         nodes=nodes,
         single_graph=single_graph,
-        void=(void,) if isinstance(void, int) else tuple(sorted(int(number) for number in void)),
+        void=void,
         pixels_per_node=pixels_per_node,
         min_nodes=min_nodes,
-        max_nodes=max_nodes if max_nodes is not None else MAX_NODES_WHOLE if single_graph else MAX_NODES,
+        max_nodes=max_nodes,
         min_pixels=min_pixels,
         max_regions=max_regions,
         max_side=max_side,
+        on_error=on_error,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        info=info,
     )
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
-    if segment_labels is not None and segments is None:
-        raise ValueError("segment_labels need segments: without a mask there is no segment to name.")
-    tasks = list_tasks(images, segments, names)
-    known = check_labels(labels, label_names, segment_labels, len(tasks))
-    built, skipped = _build_all(tasks, known, recipe, on_error, n_jobs, verbose)
-    bags = _assemble(tasks, built, known, recipe)
-    about = _about(tasks, recipe)
-    report = _report(tasks, built, skipped, about["folder"].path)
-    return BagDataset(**bags, info={**about, **report, **(info or {})})
-
-
-# -- building --------------------------------------------------------------------------------
-
-
-def _build_one(task: Task, recipe: Recipe) -> PictureGraphs | ImageError:
-    try:
-        return picture_graphs(task.image, task.segments, recipe)
-    except ImageError as error:
-        return error
-
-
-def _build_all(
-    tasks: list[Task],
-    known: PictureLabels | None,
-    recipe: Recipe,
-    on_error: str,
-    n_jobs: int | None,
-    verbose: bool | None,
-) -> tuple[dict[int, PictureGraphs], dict[str, str]]:
-    """The graphs of every usable picture, by its number, and why the others were skipped."""
-    built: dict[int, PictureGraphs] = {}
-    skipped: dict[str, str] = {}
-    workers = 1 if len(tasks) <= FEW else -1 if n_jobs is None else n_jobs
-
-    def todo() -> Iterator[Any]:
-        """Tasks until one has failed: stopping the supply lets the workers end in good order."""
-        for task in tasks:
-            if skipped and on_error == "raise":
-                return
-            yield delayed(_build_one)(task if workers == 1 else task.from_anywhere, recipe)
-
-    results = Parallel(n_jobs=workers, return_as="generator")(todo())
-    with progress("Building graphs of images", len(tasks), sys.stderr.isatty() if verbose is None else verbose) as done:
-        for number, result in enumerate(results):
-            done(1)
-            try:
-                built[number] = _checked(number, result, known, recipe)
-            except ImageError as error:
-                skipped[tasks[number].name] = str(error)
-    if skipped and (on_error == "raise" or not built):
-        name, reason = next(iter(skipped.items()))
-        which = "image" if on_error == "raise" else f"none of the {len(tasks)} images can be used; image"
-        raise ImageError(f"{which} {name}: {reason}")
-    return built, skipped
-
-
-def _checked(
-    number: int, result: PictureGraphs | ImageError, known: PictureLabels | None, recipe: Recipe
-) -> PictureGraphs:
-    if isinstance(result, ImageError):
-        raise result
-    if known is not None and known.regions is not None and not recipe.single_graph:
-        known.of_regions(number, result.regions, result.dropped)  # raises where they do not fit
-    return result
-
-
-# -- putting it together ---------------------------------------------------------------------
-
-
-def _assemble(
-    tasks: list[Task], built: dict[int, PictureGraphs], known: PictureLabels | None, recipe: Recipe
-) -> dict[str, Any]:
-    parts = list(built.values())
-    fields = ("node_ptr", "edge_ptr", "edges", "node_labels", "node_attributes", "node_names")
-    graphs = GraphBatch.concatenate([GraphBatch(**{name: getattr(part, name) for name in fields}) for part in parts])
-    names = [tasks[number].name for number in built]
-    graph_names = [
-        name if recipe.single_graph else f"{name}#{region}"
-        for name, part in zip(names, parts, strict=True)
-        for region in part.regions.tolist()
-    ]
-    ptr = offsets(np.array([len(part.regions) for part in parts]))
-    own = {"graphs": graphs, "bag_ptr": ptr, "bag_names": names, "graph_names": graph_names}
-    return own if known is None else own | _label_arrays(built, known, recipe.single_graph)
-
-
-def _label_arrays(built: dict[int, PictureGraphs], known: PictureLabels, single_graph: bool) -> dict[str, Any]:
-    """Y and, where it is known, graph_Y; a single graph has all labels of its picture."""
-    kept = list(built)
-    Y = np.array([known.of_image(number) for number in kept])
-    arrays: dict[str, Any] = {"label_names": known.label_names, "Y": Y}
-    if known.Y_known is not None:
-        arrays["Y_known"] = known.Y_known[kept]
-    if single_graph:
-        return arrays | ({"graph_Y": Y} if known.Y_known is None else {})
-    if known.regions is None:
-        return arrays
-    of_regions = [known.of_regions(number, part.regions, part.dropped) for number, part in built.items()]
-    if known.Y is None:  # a label whose only segment was dropped is in no graph, so it is not in the bag
-        arrays["Y"] = np.array([labels.any(axis=0) for labels in of_regions])
-    return arrays | {"graph_Y": np.concatenate(of_regions)}
-
-
-def _about(tasks: list[Task], recipe: Recipe) -> dict[str, Any]:
-    files = {task.name: task.files for task in tasks if task.files[0] is not None}
-    folder = common_folder(file for row in files.values() for file in row if file is not None)
-    return {
-        "builder": "images",
-        "description": DESCRIPTION,
-        "parameters": recipe.to_json(),
-        "recipe_version": RECIPE_VERSION,
-        **({} if recipe.nodes == "labels" else _about_attributes(recipe.features)),
-        **source_info(files, folder),
-    }
-
-
-def _about_attributes(features: Features) -> dict[str, Any]:
-    return {"columns": {name: list(span) for name, span in columns(features).items()}, "gamma": GAMMA[features]}
-
-
-def _report(
-    tasks: list[Task], built: dict[int, PictureGraphs], skipped: dict[str, str], folder: Path
-) -> dict[str, Any]:
-    """What did not become a graph as it was, for ``info``; and warnings of what a user must know."""
-    scaled = {tasks[k].name: list(part.original_size) for k, part in built.items() if part.original_size is not None}
-    dropped = {tasks[k].name: part.dropped for k, part in built.items() if part.dropped}
-    if scaled:
-        name, (height, width) = next(iter(scaled.items()))
-        what = f"{len(scaled)} of {len(tasks)} images were scaled down to max_side pixels, such as {name}"
-        warnings.warn(f"{what}, which had {width} x {height}; see info['scaled'].", stacklevel=3)
-    if skipped:
-        name, reason = next(iter(skipped.items()))
-        what = f"{len(skipped)} of {len(tasks)} images were skipped, such as {name}"
-        warnings.warn(f"{what}: {reason} See info['skipped'].", stacklevel=3)
-    reasons = {name: reason.replace(f"{folder}{os.sep}", "") for name, reason in skipped.items()}
-    return {"scaled": scaled, "dropped": dropped, "n_dropped": sum(map(len, dropped.values())), "skipped": reasons}
+    return build.load()

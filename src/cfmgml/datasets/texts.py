@@ -108,7 +108,7 @@ def bags_from_texts(
     ['0:0', '0:1', '1:0', '1:1', '1:2']
     """
     recipe = Recipe(max_keywords, window, threshold, stop_words, stem)
-    bags = [_texts_of(document, number) for number, document in enumerate(_check_documents(documents))]
+    bags = [texts_of(document, number) for number, document in enumerate(_check_documents(documents))]
     texts = (text for bag in bags for text in bag)
     graphs, known = text_graphs(texts, recipe, vocabulary, Running(n_jobs, verbose))
     info = {
@@ -166,7 +166,8 @@ def _check_documents(documents: Any) -> list[Any]:
     return checked
 
 
-def _texts_of(document: Any, number: int) -> list[str]:
+def texts_of(document: Any, number: int) -> list[str]:
+    """The texts of a document: its sentences, if it is a string."""
     if isinstance(document, str):
         return split_sentences(document) or [""]
     if isinstance(document, bytes) or not isinstance(document, Iterable):

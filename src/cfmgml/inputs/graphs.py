@@ -19,7 +19,7 @@ from cfmgml.inputs._tudataset import find_tudataset, read_tudataset
 from cfmgml.inputs.labels import LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.inputs.matching import match_names
 from cfmgml.inputs.paths import list_files
-from cfmgml.inputs.remarks import with_remarks
+from cfmgml.inputs.remarks import UnusedRows, with_remarks
 from cfmgml.inputs.tables import read_table
 
 
@@ -89,7 +89,7 @@ def graph_bags(
     )
     if table is None:
         return with_remarks(built)
-    return with_remarks(built, table.source, match_names(table.rows, names).unmatched)
+    return with_remarks(built, UnusedRows(table.source, match_names(table.rows, names).unmatched))
 
 
 def _read(sources: Sequence[str | Path], node_label: str | None, node_attributes: Sequence[str] | None) -> GraphFiles:

@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from cfmgml.bags import BagDataset
 from cfmgml.datasets._image_files import IMAGE_SUFFIXES
+from cfmgml.datasets._picture_build import PictureBuild
 from cfmgml.inputs.labels import LabelTable, key_column, labels_of_rows, read_labels
 from cfmgml.inputs.matching import RowMatch, match_files
 from cfmgml.inputs.paths import list_files
-from cfmgml.inputs.remarks import with_remarks
+from cfmgml.inputs.remarks import UnusedRows, with_remarks
 from cfmgml.inputs.tables import Row, read_table, table_suffix
 from cfmgml.recipes import Recipe
 
@@ -55,6 +56,23 @@ def image_bags(
     **options
         Go to `bags_from_images`.
     """
+    told: dict[str, Any] = {"segments": segments, "segment_labels": segment_labels, "label_names": label_names}
+    build, unused = image_build(sources, labels=labels, recipe=recipe, on_error=on_error, **told, **options)
+    return with_remarks(build.load(), unused)
+
+
+def image_build(
+    sources: Sequence[str | Path],
+    *,
+    labels: str | Path | Literal[False] | None = None,
+    segments: str | Path | None = None,
+    segment_labels: str | Path | None = None,
+    label_names: Sequence[str] | None = None,
+    recipe: Recipe | None = None,
+    on_error: str = "raise",
+    **options: Any,
+) -> tuple[PictureBuild, UnusedRows]:
+    """What `image_bags` builds, to be built a few pictures at a time; and the rows of labels that are of no picture."""
     files, masks, table = _pictures(sources)
     if labels is not None:
         table = None if labels is False else read_labels(labels)
@@ -69,8 +87,8 @@ def image_bags(
     if segment_labels is not None:
         given["segment_labels"] = _segment_labels(segment_labels, files)
     chosen = segments if segments is not None else None if masks is None else masks
-    bags = (recipe or Recipe("images")).build_images(files, chosen, on_error=on_error, **given, **options)
-    return with_remarks(bags, "" if table is None else table.source, matched.unmatched)
+    build = (recipe or Recipe("images")).picture_build(files, chosen, on_error=on_error, **given, **options)
+    return build, UnusedRows("" if table is None else table.source, matched.unmatched)
 
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:

@@ -98,9 +98,11 @@ def split_labels(value: Any, where: str) -> list[str] | None:
     return list(dict.fromkeys(str(part).strip() for part in parts if str(part).strip()))
 
 
-def table_of_sets(sets: Mapping[str, list[str] | None], source: str) -> LabelTable:
-    """A table of sets of labels, in sorted order; None where a thing's labels are not known."""
-    names = sorted({label for labels in sets.values() for label in labels or ()})
+def table_of_sets(
+    sets: Mapping[str, list[str] | None], source: str, label_names: Sequence[str] | None = None
+) -> LabelTable:
+    """A table of sets of labels, in sorted order or in this one; None where a thing's labels are not known."""
+    names = list(label_names or sorted({label for labels in sets.values() for label in labels or ()}))
     if not names:
         raise ValueError(f"{source} names no label at all.")
     unknown = np.full(len(names), np.nan)

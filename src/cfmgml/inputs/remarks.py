@@ -4,34 +4,76 @@ Rows of a table that are about nothing, labels that are written in two ways, and
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from cfmgml._segments import lengths, offsets
+from cfmgml._typing import HashArray, IntArray
 from cfmgml.bags import BagDataset
-from cfmgml.datasets._contents import same_graphs
+from cfmgml.datasets._contents import content_digests, numbered, same_graphs
 from cfmgml.datasets._overlap import overlap_summary
 
 SHOWN = 20  # names that are kept of many
 
 
-def with_remarks(bags: BagDataset, source: str = "", unmatched: Sequence[str] = ()) -> BagDataset:
-    """The bags with what there is to remark in ``info``; what is wrong with labels is warned of, too.
+class UnusedRows(NamedTuple):
+    """Rows of a table of labels that are about nothing that was read."""
 
-    ``unmatched`` are the rows of the table ``source`` that are about nothing. Folders are not kept, as nowhere in
-    ``info``.
-    """
-    told: dict[str, Any] = {"overlap": overlap_summary(same_graphs(bags), bags.bag_ptr)}
-    if unmatched:
-        names = [PurePath(name).name for name in unmatched[:SHOWN]]
-        told["unmatched_rows"] = {"table": PurePath(source).name, "n_rows": len(unmatched), "names": names}
-    alike = alike_labels([] if bags.label_names is None else bags.label_names.tolist())
+    source: str = ""
+    names: Sequence[str] = ()
+
+
+def with_remarks(bags: BagDataset, unused: UnusedRows = UnusedRows()) -> BagDataset:  # noqa: B008  # it is frozen
+    """The bags with what there is to remark in ``info``; what is wrong with labels is warned of, too."""
+    told = {"overlap": overlap_summary(same_graphs(bags), bags.bag_ptr), **remark_labels(bags.label_names, unused)}
+    return replace(bags, info={**bags.info, **told})
+
+
+def remark_labels(label_names: Iterable[str] | None, unused: UnusedRows) -> dict[str, Any]:
+    """What ``info`` should say of labels; it is warned of, too. Folders are not kept, as nowhere in ``info``."""
+    told: dict[str, Any] = {}
+    if unused.names:
+        names = [PurePath(name).name for name in unused.names[:SHOWN]]
+        told["unmatched_rows"] = {"table": PurePath(unused.source).name, "n_rows": len(unused.names), "names": names}
+    alike = alike_labels([] if label_names is None else [str(name) for name in label_names])
     if alike:
         told["alike_labels"] = alike
     for words in label_remarks(told):
-        warnings.warn(words, stacklevel=3)
-    return replace(bags, info={**bags.info, **told})
+        warnings.warn(words, stacklevel=4)
+    return told
+
+
+class RepeatedGraphs:
+    """Finds graphs that are in several bags while bags go by: eight bytes are kept of a graph."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[IntArray, IntArray, HashArray]] = []  # inputs and sizes of bags, digests of graphs
+
+    def add(self, bags: BagDataset, inputs: IntArray) -> None:
+        self._pieces.append((inputs, lengths(bags.bag_ptr), content_digests(bags.graphs)))
+
+    def report(self, start: int, stop: int) -> list[list[int]]:
+        """What to `recall` of the bags of these inputs, as JSON can hold it."""
+        chosen = [(inputs >= start) & (inputs < stop) for inputs, _, _ in self._pieces]
+        kept = [
+            (inputs[mask], sizes[mask], digests[np.repeat(mask, sizes)])
+            for mask, (inputs, sizes, digests) in zip(chosen, self._pieces, strict=True)
+            if mask.any()
+        ]
+        return [np.concatenate(parts).tolist() for parts in zip(*kept, strict=True)]
+
+    def recall(self, report: list[list[int]]) -> None:
+        inputs, sizes, digests = report
+        self._pieces.append((np.array(inputs), np.array(sizes), np.array(digests, dtype=np.uint64)))
+
+    def summary(self) -> dict[str, Any]:
+        """As ``info["overlap"]`` has it."""
+        _, sizes, digests = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
+        return overlap_summary(numbered(digests), offsets(sizes))
 
 
 def alike_labels(names: Sequence[str]) -> list[list[str]]:

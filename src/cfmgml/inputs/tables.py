@@ -4,15 +4,17 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cfmgml._files import atomic_write
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 NAMES = ", ".join(SUFFIXES)
+PARQUET_ROWS = 1024  # of a Parquet file that are in memory at a time
 MAX_FIELD = 2**30  # letters of a CSV field; Python's limit of 131,072 is shorter than a book
 
 
@@ -45,6 +47,34 @@ def read_table(path: str | Path) -> list[Row]:
     return rows
 
 
+def stream_table(path: str | Path) -> Iterator[Row]:
+    """The rows that `read_table` reads, one at a time; only JSON, which is one value, is read as a whole."""
+    path = Path(path)
+    suffix = table_suffix(path)
+    if suffix in (".jsonl", ".ndjson", ".csv", ".tsv") and path.is_file():
+        return _stream_text(path, suffix)
+    if suffix == ".parquet" and path.is_file():
+        return _stream_parquet(path)
+    return iter(read_table(path))
+
+
+def _stream_text(path: Path, suffix: str) -> Iterator[Row]:
+    is_empty = True
+    try:
+        is_csv, opened = suffix in (".csv", ".tsv"), gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="" if is_csv else "\n") as lines:
+            rows = _csv_rows(lines, path) if is_csv else _json_rows(lines, path)
+            for row in rows:
+                is_empty = False
+                yield row
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path} is damaged ({error}).") from error
+    if is_empty:
+        raise ValueError(f"{path} has no rows.")
+
+
 def _read_text(path: Path) -> str:
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -57,21 +87,25 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, suffix: str, path: Path) -> list[Row]:
     if suffix in (".csv", ".tsv"):
-        return _parse_csv(text, path)
+        return list(_csv_rows(io.StringIO(text, newline=""), path))
     if suffix == ".json":
         found = _json(text, path, "")
         if not isinstance(found, list):
             raise ValueError(f"{path} must hold a list of objects, got {type(found).__name__}.")
-        pairs: Iterable[tuple[str, Any]] = ((f", entry {k}", row) for k, row in enumerate(found))
-    else:
-        lines = ((f", line {k}", line) for k, line in enumerate(text.split("\n"), start=1) if line.strip())
-        pairs = ((where, _json(line, path, where)) for where, line in lines)
-    rows = []
-    for where, row in pairs:
-        if not isinstance(row, dict):
-            raise ValueError(f"{path}{where}, must be an object like {{...}}, got {type(row).__name__}.")
-        rows.append(row)
-    return rows
+        return [_object(row, path, f", entry {k}") for k, row in enumerate(found)]
+    return list(_json_rows(text.split("\n"), path))
+
+
+def _json_rows(lines: Iterable[str], path: Path) -> Iterator[Row]:
+    for k, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _object(_json(line, path, f", line {k}"), path, f", line {k}")
+
+
+def _object(row: Any, path: Path, where: str) -> Row:
+    if not isinstance(row, dict):
+        raise ValueError(f"{path}{where}, must be an object like {{...}}, got {type(row).__name__}.")
+    return row
 
 
 def _json(text: str, path: Path, where: str) -> Any:
@@ -81,26 +115,26 @@ def _json(text: str, path: Path, where: str) -> Any:
         raise ValueError(f"{path}{where}, is not JSON ({error}).") from error
 
 
-def _parse_csv(text: str, path: Path) -> list[Row]:
-    first = text.partition("\n")[0]
+def _csv_rows(lines: IO[str], path: Path) -> Iterator[Row]:
+    first = lines.readline()
+    lines.seek(0)
     delimiter = max(",;\t", key=first.count)  # the comma, if none occurs
     csv.field_size_limit(MAX_FIELD)
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
         columns = [str(name).strip() for name in reader.fieldnames or ()]
         if len(set(columns)) < len(columns):
             raise ValueError(f"{path} names a column twice: {max(columns, key=columns.count)!r}.")
         reader.fieldnames = columns
-        rows = list(reader)
+        for row in reader:
+            if None in row:
+                raise ValueError(
+                    f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
+                    f"{columns}; put values with a {delimiter!r} in quotes."
+                )
+            yield row
     except csv.Error as error:
         raise ValueError(f"{path} is not a CSV file ({error}).") from error
-    for row in rows:
-        if None in row:
-            raise ValueError(
-                f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
-                f"{columns}; put values with a {delimiter!r} in quotes."
-            )
-    return rows
 
 
 def _read_parquet(path: Path) -> list[Row]:
@@ -112,6 +146,18 @@ def _read_parquet(path: Path) -> list[Row]:
     if not rows:
         raise ValueError(f"{path} has no rows.")
     return rows
+
+
+def _stream_parquet(path: Path) -> Iterator[Row]:
+    pa = import_pyarrow()
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            if not file.metadata.num_rows:
+                raise ValueError(f"{path} has no rows.")
+            for batch in file.iter_batches(PARQUET_ROWS):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read as Parquet ({error}).") from error
 
 
 def import_pyarrow() -> Any:

@@ -1,6 +1,7 @@
 """Bags from texts in tables, text files and folders of them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from cfmgml.bags import BagDataset
 from cfmgml.inputs.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.inputs.matching import RowMatch, match_files, match_names
 from cfmgml.inputs.paths import list_files
-from cfmgml.inputs.remarks import with_remarks
+from cfmgml.inputs.remarks import UnusedRows, with_remarks
 from cfmgml.inputs.tables import Row, read_table, table_suffix
 from cfmgml.recipes import Recipe
 
@@ -59,12 +60,17 @@ def text_bags(
     table, matched = _labels_of(found, labels, ", ".join(map(str, sources)))
     given: dict[str, Any] = {}
     if table is not None:
-        table = table.in_order(label_names)
-        given = {"Y": table.matrix(_keys(table, matched, found.names)), "label_names": table.label_names}
-        if found.text_labels is not None:
-            given["graph_Y"] = [[name in row for name in table.label_names] for row in found.text_labels]
+        given = label_arguments(found, table.in_order(label_names), keys_of(table, matched, found.names))
     bags = (recipe or Recipe("texts")).build_texts(found.contents, names=found.names, **given, **options)
-    return with_remarks(bags, "" if table is None else table.source, matched.unmatched)
+    return with_remarks(bags, UnusedRows("" if table is None else table.source, matched.unmatched))
+
+
+def label_arguments(found: Documents, table: LabelTable, keys: Sequence[str]) -> dict[str, Any]:
+    """The documents' labels, and those of their texts, as `bags_from_texts` takes them."""
+    given: dict[str, Any] = {"Y": table.matrix(keys), "label_names": table.label_names}
+    if found.text_labels is not None:
+        given["graph_Y"] = [[name in row for name in table.label_names] for row in found.text_labels]
+    return given
 
 
 def _labels_of(
@@ -75,9 +81,7 @@ def _labels_of(
         return None, RowMatch([], [])
     if labels is not None:
         table = read_labels(labels)
-        if found.files is not None:
-            return table, match_files(table.rows, found.files, [TEXT_SUFFIX], table.source)
-        return table, match_names(table.rows, found.names)
+        return table, match_documents(table, found.names, found.files)
     assert found.labels is not None
     numbers = [str(k) for k in range(len(found.names))]
     return table_of_sets(dict(zip(numbers, found.labels, strict=True)), source), match_names(numbers, numbers)
@@ -86,35 +90,63 @@ def _labels_of(
 def read_documents(sources: Sequence[str | Path]) -> Documents:
     """The documents of a table, or of text files."""
     if len(sources) == 1 and table_suffix(sources[0]) is not None:
-        return _from_rows(read_table(sources[0]), str(sources[0]))
+        rows = read_table(sources[0])
+        found = documents_of(rows, str(sources[0]), columns_of(rows))
+        check_names_differ(found.names, str(sources[0]), columns_of(rows))
+        return found
+    files = text_files(sources)
+    return Documents(list(files), [read_text(file) for file in files.values()], files=list(files.values()))
+
+
+def text_files(sources: Sequence[str | Path]) -> dict[str, Path]:
+    """Text files by name: without folder and suffix, where these differ."""
     files = list_files(sources, [TEXT_SUFFIX], "text file (.txt)")
+    names = [file.stem for file in files]
+    return dict(
+        zip(names if len(set(names)) == len(names) else [file.as_posix() for file in files], files, strict=True)
+    )
+
+
+def read_text(file: Path) -> str:
+    """A file's text."""
     try:
-        contents: list[str | list[str]] = [file.read_text(encoding="utf-8-sig") for file in files]
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"a text file is not UTF-8 ({error}); save it as UTF-8.") from error
-    names = [file.stem for file in files]
-    names = names if len(set(names)) == len(names) else [file.as_posix() for file in files]
-    return Documents(names, contents, files=files)
 
 
-def _from_rows(rows: list[Row], source: str) -> Documents:
-    columns = {name.lower(): name for row in rows for name in row}
+def columns_of(rows: Iterable[Row]) -> dict[str, str]:
+    """The columns of a table, by their names in small letters."""
+    return {name.lower(): name for row in rows for name in row}
+
+
+def documents_of(rows: list[Row], source: str, columns: dict[str, str], first: int = 0) -> Documents:
+    """The documents of a table's rows; ``first`` went before these."""
+    text, key = _text_and_key(columns, source)
+    numbered = list(enumerate(rows, start=first + 1))
+    names = [str(k - 1) if key is None or row.get(key) is None else str(row[key]) for k, row in numbered]
+    contents = [_content(row.get(text), f"{source}, row {number},") for number, row in numbered]
+    labels = None
+    if "labels" in columns:
+        column = columns["labels"]
+        labels = [split_labels(row.get(column), f"{source}, row {number},") for number, row in numbered]
+    own = _text_labels(numbered, contents, columns[OWN], source) if OWN in columns and labels is not None else None
+    return Documents(names, contents, labels, own)
+
+
+def _text_and_key(columns: dict[str, str], source: str) -> tuple[str, str | None]:
     text = next((columns[name] for name in (*TEXTS, *TEXT) if name in columns), None)
     if text is None:
         raise ValueError(
             f"{source} must have a column text (a string) or texts (a list of strings); it has {', '.join(columns)}."
         )
-    key = next((columns[name] for name in KEYS if name in columns and columns[name] != text), None)
-    names = [str(k) if key is None or row.get(key) is None else str(row[key]) for k, row in enumerate(rows)]
+    return text, next((columns[name] for name in KEYS if name in columns and columns[name] != text), None)
+
+
+def check_names_differ(names: Sequence[str], source: str, columns: dict[str, str]) -> None:
     if len(set(names)) < len(names):
-        raise ValueError(f"{source} has two documents called {max(names, key=names.count)!r} in column {key}.")
-    contents = [_content(row.get(text), f"{source}, row {number},") for number, row in enumerate(rows, start=1)]
-    labels = None
-    if "labels" in columns:
-        column = columns["labels"]
-        labels = [split_labels(row.get(column), f"{source}, row {number},") for number, row in enumerate(rows, start=1)]
-    own = _text_labels(rows, contents, columns[OWN], source) if OWN in columns and labels is not None else None
-    return Documents(names, contents, labels, own)
+        name, _ = Counter(names).most_common(1)[0]
+        raise ValueError(f"{source} has two documents called {name!r} in column {_text_and_key(columns, source)[1]}.")
 
 
 def _content(value: Any, where: str) -> str | list[str]:
@@ -125,9 +157,11 @@ def _content(value: Any, where: str) -> str | list[str]:
     raise ValueError(f"{where} must have a text, or a list of texts, got {type(value).__name__}.")
 
 
-def _text_labels(rows: list[Row], contents: list[str | list[str]], column: str, source: str) -> list[list[str]]:
+def _text_labels(
+    rows: list[tuple[int, Row]], contents: list[str | list[str]], column: str, source: str
+) -> list[list[str]]:
     found: list[list[str]] = []
-    for number, (row, content) in enumerate(zip(rows, contents, strict=True), start=1):
+    for (number, row), content in zip(rows, contents, strict=True):
         sets = row.get(column)
         if not isinstance(content, list) or not isinstance(sets, list) or len(sets) != len(content):
             raise ValueError(f"{source}, row {number}, must have a list of labels for each of its texts in {column}.")
@@ -135,7 +169,15 @@ def _text_labels(rows: list[Row], contents: list[str | list[str]], column: str, 
     return found
 
 
-def _keys(table: LabelTable, matched: RowMatch, names: list[str]) -> list[str]:
+def match_documents(table: LabelTable, names: Sequence[str], files: Sequence[Path] | None) -> RowMatch:
+    """The row of each document: by its file's name, or by its own where it is no file."""
+    if files is not None:
+        return match_files(table.rows, files, [TEXT_SUFFIX], table.source)
+    return match_names(table.rows, names)
+
+
+def keys_of(table: LabelTable, matched: RowMatch, names: Sequence[str]) -> list[str]:
+    """What a table of labels calls each document; every document must have a row."""
     keys = matched.keys
     if None in keys:
         name = names[keys.index(None)]

@@ -1,0 +1,88 @@
+"""A store from bags as they are built, a partition in memory at a time: `build_store`."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfmgml._parquet.folder import cut
+from cfmgml._parquet.writing import StoreWriter
+from cfmgml._typing import IntArray
+from cfmgml.bags import BagDataset
+
+Piece = tuple[BagDataset, IntArray]  # bags, and the number of the input that each was built from
+GRAPHS_PER_PARTITION = 10_000
+
+
+class BagStream(ABC):
+    """Input that becomes bags a few at a time; inputs are counted from 0, and one may give no bag."""
+
+    @property
+    @abstractmethod
+    def key(self) -> Any:
+        """All that the bags depend on, as JSON can hold it."""
+
+    def settle(self, settled: Any) -> Any:
+        """Look at all input for what every bag depends on, unless it was ``settled`` before; returns that, for JSON."""
+        return None
+
+    @abstractmethod
+    def pieces(self, start: int) -> Iterator[Piece]:
+        """The bags of the inputs from this one on, in order; each piece small beside a partition."""
+
+    def report(self, start: int, stop: int) -> Any:
+        """What ``info`` will say of these inputs, once they are built."""
+        return None
+
+    def recall(self, report: Any, n_bags: int) -> None:  # noqa: B027  # most report nothing
+        """Take over what an earlier run of the same build has reported, of so many bags."""
+
+    @abstractmethod
+    def info(self) -> Mapping[str, Any]:
+        """The ``info`` of all bags, when they are built."""
+
+
+def build_store(
+    stream: BagStream, folder: str | Path, graphs_per_partition: int = GRAPHS_PER_PARTITION, append: bool = False
+) -> int:
+    """Write the bags of a stream as `BagDataset.to_store` would write them, with about one partition in memory.
+
+    What was interrupted goes on where it was, if it is called in the same way; returns how many partitions were there.
+    """
+    writer = StoreWriter(folder, [stream.key, graphs_per_partition], append)
+    n_before = len(writer.done)
+    writer.settled = stream.settle(writer.settled)
+    start = 0
+    for entry in writer.done:
+        start = entry["note"]["stop"]
+        stream.recall(entry["note"]["report"], entry["n_bags"])
+    n_graphs = sum(entry["n_graphs"] for entry in writer.done)
+    for bags, inputs in partitions(stream.pieces(start), graphs_per_partition, n_graphs):
+        stop = int(inputs[-1]) + 1
+        writer.add(bags.arrays(), bags.info, {"stop": stop, "report": stream.report(start, stop)})
+        start = stop
+    writer.finish(stream.info())
+    return n_before
+
+
+def partitions(pieces: Iterable[Piece], graphs_per_partition: int, n_graphs: int = 0) -> Iterator[Piece]:
+    """Pieces put together, and cut where `cut` would cut all bags at once; ``n_graphs`` went before."""
+    held: list[Piece] = []
+    number = -1  # of the partition that is being filled
+    for bags, inputs in pieces:
+        for start, stop in cut(n_graphs + bags.bag_ptr, graphs_per_partition):
+            mine = int(n_graphs + bags.bag_ptr[start]) // graphs_per_partition
+            if held and mine != number:
+                yield _joined(held)
+                held = []
+            number = mine
+            held.append((bags[start:stop], inputs[start:stop]))
+        n_graphs += bags.n_graphs
+    if held:
+        yield _joined(held)
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    return BagDataset.concatenate([bags for bags, _ in pieces]), np.concatenate([inputs for _, inputs in pieces])
