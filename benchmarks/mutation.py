@@ -37,12 +37,14 @@ CHANGED = "<changed>"
 
 
 class Target(NamedTuple):
-    """A module, the tests that have to notice, and whether compiled loops run as plain Python (what is compiled would
-    be compiled anew for every change, and reads outside an array in silence)."""
+    """A module, the tests that have to notice, whether compiled loops run as plain Python (what is compiled would be
+    compiled anew for every change, and reads outside an array in silence), and whether every change is imported anew
+    (torch warns once in a process)."""
 
     path: str
     tests: list[str]
     plain_python: bool = False
+    always_anew: bool = False
 
     @property
     def file(self) -> Path:
@@ -62,7 +64,7 @@ TARGETS = {
     "lbfgs": Target("solvers/lbfgs.py", ["tests/solvers/test_lbfgs.py"]),
     "cccp": Target("solvers/cccp.py", ["tests/solvers/test_problem.py"]),
     "paper": Target("solvers/paper.py", ["tests/solvers/test_paper.py"]),
-    "on_device": Target("solvers/on_device.py", ["tests/gpu/test_on_device.py"]),
+    "on_device": Target("solvers/on_device.py", ["tests/gpu/test_on_device.py"], always_anew=True),
 }
 
 
@@ -268,7 +270,8 @@ def grafted(target: Target, mutant: Mutant, session: Any) -> int:
 
 def try_module(name: str, record: Path, again: bool) -> None:
     target, begun, rows = TARGETS[name], time.monotonic(), list[dict[str, Any]]()
-    tried = mutants(target.file.read_text())
+    source = target.file.read_text()
+    tried = [m._replace(in_function=m.in_function and not target.always_anew) for m in mutants(source)]
     if again:
         survived = [json.loads(line) for line in record.read_text().splitlines()]
         names = {(m["operator"], m["after"], m["column"]) for m in survived if m["outcome"] == "survived"}
@@ -285,6 +288,8 @@ def try_module(name: str, record: Path, again: bool) -> None:
     def try_functions(session: Any) -> None:
         session.items.sort(key=lambda item: clock.seconds.get(item.nodeid, 0.0))  # most changes are noticed by any test
         gc.freeze()
+        unchanged = Mutant(0, 0, "", "", "", True, source)
+        assert in_child(lambda: grafted(target, unchanged, session)) == "survived", f"{name} fails in a child"
         for mutant in tried:
             if mutant.in_function:
                 note(mutant, in_child(lambda mutant=mutant: grafted(target, mutant, session)))

@@ -159,6 +159,19 @@ def test_bags_without_or_with_all_labels_drop_terms():
     assert RankLoss(PTR, none, none, np.ones(5)).value(scores) == 0
 
 
+@pytest.mark.parametrize(("term_weights", "power"), [("paper", 2), ("mean", 1)])
+def test_coefficients_by_hand(term_weights, power):
+    relevant = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0]], dtype=bool)
+    irrelevant = ~relevant
+    irrelevant[3, 0] = False  # unknown
+    coefficients = RankLoss(PTR, relevant, irrelevant, np.ones(4), "rank", term_weights).coefficients()
+    np.testing.assert_allclose(coefficients[0], np.array([1 / 3**power, 0, 1 / 4**power, 1]) / 4)
+    np.testing.assert_allclose(coefficients[1], np.array([1, 1 / 4**power, 0, 1 / 2**power]) / 4)
+    np.testing.assert_allclose(coefficients[2], np.array([1 / 3, 0, 0, 1 / 2]) / 4)
+    without_pairs = RankLoss(PTR, relevant, irrelevant, np.ones(4), "hamming", term_weights).coefficients()
+    np.testing.assert_array_equal(without_pairs, [*coefficients[:2], np.zeros(4)])
+
+
 def test_a_thousand_labels_need_no_cube():
     """Memory stays a few times n x C; an n x C x C tensor would be 1.6 GB here."""
     rng = np.random.default_rng(0)
@@ -183,5 +196,10 @@ def test_unknown_names_list_the_known(option):
 def test_no_width_is_negative(name):
     with pytest.raises(ValueError, match="not be negative"):
         make(0, **{name: -1e-9})
+
+
+def test_a_loss_is_itself_and_does_not_change():
+    made, same = make(0)[0], make(0)[0]
+    assert len({made, same}) == 2  # arrays have no one answer to ==
     with pytest.raises(AttributeError):
-        make(0)[0].rounding = 0.5
+        made.rounding = 0.5

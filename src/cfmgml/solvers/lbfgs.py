@@ -107,4 +107,4 @@ def _minimiser(short: float, value: float, slope: float, long: float, value_long
     width = long - short
     bend = value_long - value - slope * width
     found = -slope * width / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.5
-    return short + width * min(max(found, 0.1), 0.9) if np.isfinite(found) else short + width / 2
+    return short + width * min(max(found, 0.1), 0.9)
