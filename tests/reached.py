@@ -10,13 +10,12 @@ import ast
 import sys
 from pathlib import Path
 
-from coverage import CoverageData
+from coverage import Coverage, CoverageData
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 ELSEWHERE = {
     "cli/__main__.py": "python -m cfmgml.cli, started by tests as a process",
     "gpu/fused.py": "on a card, or in a process with Triton's interpreter",
-    "web/worker.py": "in the server's worker processes",
 }
 
 
@@ -48,8 +47,9 @@ def unreached(data: CoverageData, source: Path = SOURCE) -> list[str]:
 
 
 if __name__ == "__main__":
-    kept = CoverageData()
-    kept.read()
+    coverage = Coverage()
+    coverage.load()
+    kept = coverage.get_data()
     if not kept.measured_files():
         sys.exit("there is no coverage here: run the tests with COVER='--cov --cov-report=' first.")
     if missing := unreached(kept):
