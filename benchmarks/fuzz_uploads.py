@@ -3,12 +3,13 @@
     python benchmarks/fuzz_uploads.py --n 1000
 
 Without ``--url`` it starts a server of its own on this machine, with the photo model of the demo. The seed decides
-every byte. Prints how many answers there were of each status, and fails on a 5xx, a lost connection, a hang, or a
-worker that had to be replaced.
+every byte. Prints how many answers there were of each status, and fails on a 5xx, a lost connection, a hang, a
+worker that had to be replaced, or one that had more than 2 GB of memory.
 """
 
 import argparse
 import io
+import os
 import struct
 import sys
 import threading
@@ -16,10 +17,12 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import numpy as np
 
+MOST_MIB = 2e9 / 2**20
 Rng = np.random.Generator
 KINDS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 FOREIGN = (
@@ -209,6 +212,14 @@ def start_server() -> str:
     return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
 
 
+def most_memory() -> float:
+    """The most that this process, which holds the server, or one of its workers has ever had, in MiB."""
+    from load_web import family
+
+    lines = [line for pid in family(os.getpid()) for line in Path(f"/proc/{pid}/status").read_text().splitlines()]
+    return max(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, default=1000)
@@ -228,6 +239,10 @@ def main() -> int:
     seconds = time.perf_counter() - start
     print(f"\n{options.n} uploads in {seconds:.0f} s: {dict(sorted(totals.items()))}; {health}; {replaced}")
     failed = any(status >= 500 for status in totals) or not replaced.endswith(" 0")
+    if not options.url:
+        most = most_memory()
+        print(f"most memory of any process: {most:.0f} MiB")
+        failed |= most > MOST_MIB
     return int(failed)
 
 

@@ -81,7 +81,7 @@ async def client(url: str, data: bytes, until: float, results: Results) -> None:
             if response.status_code == 200:
                 results.seconds.append(time.perf_counter() - start)
             elif response.status_code == 503:
-                await asyncio.sleep(float(response.headers["retry-after"]))
+                await asyncio.sleep(min(float(response.headers["retry-after"]), max(0.0, until - time.perf_counter())))
 
 
 async def load(url: str, data: bytes, n_clients: int, seconds: float) -> tuple[Results, float]:

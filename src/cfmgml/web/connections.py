@@ -21,14 +21,16 @@ class TimedProtocol(H11Protocol):
     ----------
     limits
         ``header_seconds``, ``body_seconds`` (for answers to be read, too) and ``connections``.
+    line
+        All connections of a server, those first that were made or answered first: one for all of its protocols.
     options
         What uvicorn gives its protocols.
     """
 
-    def __init__(self, limits: Limits, **options: Any) -> None:
+    def __init__(self, limits: Limits, line: "dict[TimedProtocol, None]", **options: Any) -> None:
         super().__init__(**options)
         self._limits = limits
-        self._since = 0.0
+        self._line = line
         self._until_headers: asyncio.TimerHandle | None = None
         self._until_read: asyncio.TimerHandle | None = None
 
@@ -38,16 +40,18 @@ class TimedProtocol(H11Protocol):
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        if len(self.connections) >= self._limits.connections:
-            waiting = [other for other in self.connections if isinstance(other, TimedProtocol) and other.keeps_waiting]
-            if waiting:
-                min(waiting, key=lambda other: other._since).transport.abort()
+        if len(self._line) >= self._limits.connections:
+            oldest = next((other for other in self._line if other.keeps_waiting), None)
+            if oldest is not None:
+                del self._line[oldest]
+                oldest.transport.abort()
+        self._line[self] = None
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so that `pause_writing` tells of anything unread
-        self._since = self.loop.time()
         self._time_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._line.pop(self, None)
         for timer in (self._until_headers, self._until_read):
             if timer is not None:
                 timer.cancel()
@@ -58,7 +62,8 @@ class TimedProtocol(H11Protocol):
         self._time_headers()
 
     def on_response_complete(self) -> None:
-        self._since = self.loop.time()
+        if self in self._line:
+            self._line[self] = self._line.pop(self)  # to its end
         if self.cycle.more_body:  # refused before all of it was read: nobody reads the rest
             self.transport.close()
         super().on_response_complete()

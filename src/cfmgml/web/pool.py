@@ -5,6 +5,7 @@ import contextlib
 import logging
 import math
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from time import monotonic
@@ -74,13 +75,14 @@ class Worker:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
-    async def make_end(self) -> None:
-        """Of a worker that cannot be spoken to: mostly it has ended by itself, and only its number is left."""
+    async def make_end(self) -> int | None:
+        """How a worker ended that cannot be spoken to; None if it had to be made to."""
         try:
             async with asyncio.timeout(END_SECONDS):
-                await self._process.wait()
+                return await self._process.wait()
         except TimeoutError:
             self.kill()
+            return None
 
     async def ended(self) -> None:
         """Wait until the process is gone."""
@@ -146,14 +148,18 @@ class WorkerPool:
     async def ask(self, header: Header, body: bytes) -> tuple[int, bytes]:
         """Status and JSON of the answer, from the first worker that is free.
 
-        A worker can die of something else than its input: there is a second try, with another one.
+        A worker can die of something else than its input: there is a second try, with another one. Those who were
+        killed from outside, both of them, say nothing of the input: it may come again (503).
         """
+        was_killed = []
         for _ in range(2):
             worker = await self._free_worker()
             with contextlib.suppress(WorkerDied):
                 reply, content = await self._answer(worker, header, body)
                 return int(reply["status"]), content
-            await worker.make_end()
+            was_killed.append(await worker.make_end() == -signal.SIGKILL)
+        if all(was_killed):
+            raise self.busy("interrupted", "The server's workers were killed.")
         raise Refused(500, "failed", "The server failed at this input.")
 
     def expected_wait(self) -> float:

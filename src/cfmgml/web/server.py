@@ -122,7 +122,7 @@ def server_config(app: "FastAPI", limits: Limits, port: int = 8000) -> "Config":
     return uvicorn.Config(
         app,
         port=port,
-        http=functools.partial(TimedProtocol, limits),  # type: ignore[arg-type]  # it is called as a class would be
+        http=functools.partial(TimedProtocol, limits, {}),  # type: ignore[arg-type]  # it is called as a class would be
         log_config=None,
         access_log=False,  # it would log addresses as they were asked for; `Shield` logs routes
         server_header=False,
