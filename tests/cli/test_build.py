@@ -185,3 +185,34 @@ def test_inspect_finds_repeated_graphs_in_older_files(tmp_path, run_in, capsys):
     assert run_in(tmp_path, "inspect old.bags --json") == 0
     repeated = json.loads(capsys.readouterr().out)["repeated"]
     assert repeated == {"graphs": 5, "different graphs": 3, "graphs in several bags": 2}
+
+
+def test_a_store_is_built_partition_by_partition(world, run_in, tmp_path, capsys, monkeypatch):
+    """As the file of bags would be, without ever having all bags; and a build that stops goes on."""
+    from cfmgml import bags as bags_module
+    from cfmgml._parquet import writing
+    from cfmgml.stores import BagStore
+
+    assert run_in(world, f"build text papers.jsonl -o {tmp_path / 'papers.bags'}") == 0
+    bags = BagDataset.load(tmp_path / "papers.bags")
+    monkeypatch.setattr(bags_module.BagDataset, "to_store", None)
+    command = f"build text papers.jsonl --partition 8 --store {tmp_path / 'papers'}"
+    write, written = writing.write_partition, []
+
+    def stopping(*given):
+        written.append(given)
+        return write(*given) if len(written) < 3 else 1 / 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "write_partition", stopping)
+        with pytest.raises(ZeroDivisionError):
+            run_in(world, command)
+    assert run_in(world, f"inspect {tmp_path / 'papers'}") == 1
+    assert "stopped after 2 partitions" in capsys.readouterr().err
+    assert run_in(world, command) == 0
+    assert "Went on after 2 partitions" in capsys.readouterr().err
+    store = BagStore(tmp_path / "papers")
+    assert store.n_partitions > 3
+    assert store.load().fingerprint() == bags.fingerprint()
+    assert run_in(world, command) == 1
+    assert "is not empty" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,12 +71,29 @@ def read_header(folder: Path) -> dict[str, Any]:
 
 
 def _is_whole(header: Mapping[str, Any]) -> bool:
-    if header["version"] < 2:  # nothing but its form can be checked
-        kinds = {"columns": dict, "recipe": dict, "info": dict, "label_names": list | None}
-        return not {"partitions", "digest"} & set(header) and all(
-            name in header and isinstance(header[name], kind) for name, kind in kinds.items()
-        )
-    return isinstance(header.get("partitions"), list) and header.get("digest") == header_digest(header)
+    """Whether a header has the form that it must have and, from version 2 on, is the one that was written."""
+    kinds = {"columns": dict, "recipe": dict, "info": dict, "label_names": list | None}
+    fits = all(name in header and isinstance(header[name], kind) for name, kind in kinds.items())
+    words = [*(header.get("label_names") or ()), *header["columns"].values()] if fits else []
+    if not fits or not all(isinstance(word, str) for word in words):
+        return False
+    if header["version"] < 2:  # nothing else can be checked
+        return not {"partitions", "digest"} & set(header)
+    listed = header.get("partitions")
+    return isinstance(listed, list) and all(map(_is_entry, listed)) and header.get("digest") == header_digest(header)
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether this describes a partition, in the folder itself."""
+    if not isinstance(entry, dict) or set(entry) != {field.name for field in fields(Partition)}:
+        return False
+    texts = [entry[name] for name in ("name", "sha256", "footer")]
+    counts = [entry[name] for name in (*COUNTS, "n_bytes")]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(count, int) and count >= 0 for count in counts)
+        and Path(entry["name"]).name == entry["name"]
+    )
 
 
 def check_not_stopped(folder: Path, known: set[str]) -> None:

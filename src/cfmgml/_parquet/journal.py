@@ -3,6 +3,7 @@
 The journal is there while a store is built or added to. It is not the store: the header is, which is written last.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -42,18 +43,17 @@ class Journal:
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
-    return json.dumps(entry, allow_nan=False).encode() + b"\n"
+    """JSON, and a digest of it: a line that was damaged does not count either."""
+    text = json.dumps(entry, allow_nan=False).encode()
+    return b"%s\t%s\n" % (text, hashlib.sha256(text).hexdigest().encode())
 
 
 def _whole(lines: list[bytes]) -> list[Entry]:
     """The entries up to the first line that is not whole."""
     entries: list[Entry] = []
     for line in lines:
-        try:
-            entry = json.loads(line) if line.endswith(b"\n") else None
-        except ValueError:
-            entry = None
-        if not isinstance(entry, dict) or (entries and "name" not in entry):
+        text, _, digest = line.rpartition(b"\t")
+        if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
             break
-        entries.append(entry)
+        entries.append(json.loads(text))
     return entries
