@@ -28,7 +28,8 @@ def needs(library: str) -> ModuleType:
 
 def needs_program(*names: str) -> str:
     """The path of the first of these programs that is there."""
-    path = next(filter(None, map(shutil.which, names)), None)
+    folders = os.pathsep.join([os.environ["PATH"], "/usr/sbin"])
+    path = next(filter(None, (shutil.which(name, path=folders) for name in names)), None)
     return path or missing(f"there is no {names[0]} on the path: install Debian's package {names[0]}")
 
 

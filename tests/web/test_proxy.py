@@ -3,7 +3,6 @@
 import getpass
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -15,14 +14,11 @@ import pytest
 from cfmgml.web import Limits, create_app
 from cfmgml.web.demo import digit_strips
 from cfmgml.web.server import known_hosts
+from needs import needs_program
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "serving.md"
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 IMAGE = "/api/v1/models/model/image"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(NGINX is None, reason="there is no nginx here: install Debian's to run it"),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["allowed", "not allowed"])
@@ -40,6 +36,7 @@ class Nginx:
     """nginx on a free port of this machine, in a folder of its own, with the guide's site."""
 
     def __init__(self, folder, address):
+        self.program = needs_program("nginx")
         with socket.create_server(("127.0.0.1", 0)) as wire:
             self.port = wire.getsockname()[1]
         (site,) = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
@@ -64,7 +61,7 @@ class Nginx:
         self.folder = folder
 
     def __enter__(self):
-        self.process = subprocess.Popen([NGINX, "-c", str(self.folder / "nginx.conf"), "-e", "/dev/null"])
+        self.process = subprocess.Popen([self.program, "-c", str(self.folder / "nginx.conf"), "-e", "/dev/null"])
         for _ in range(200):
             assert self.process.poll() is None, (self.folder / "error.log").read_text()
             try:
