@@ -114,15 +114,18 @@ def test_a_worker_that_dies_at_work_costs_nobody_an_answer(digit_model, strip, s
 
 
 @pytest.mark.slow
-def test_an_input_that_kills_is_tried_twice(graph_model, serving, tmp_path, monkeypatch):
-    """Workers that abort at every graph: the second death is the input's fault, and the server lives on."""
+@pytest.mark.parametrize(
+    ("death", "status", "code"), [("os.abort()", 500, "failed"), ("os.kill(os.getpid(), 9)", 503, "interrupted")]
+)
+def test_an_input_that_kills_is_tried_twice(graph_model, serving, tmp_path, monkeypatch, death, status, code):
+    """Workers that die at every graph: a second crash is the input's fault, a second kill is somebody else's."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import os\nfrom cfmgml.web.answers import Analyst\nAnalyst.graphs = lambda *given: os.abort()\n"
+        f"import os\nfrom cfmgml.web.answers import Analyst\nAnalyst.graphs = lambda *given: {death}\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
     with serving(create_app(graph_model, limits=Limits(workers=1, wait_seconds=120))) as address:
         response = httpx.post(f"{address}/api/v1/models/model/graphs", json={"graphs": []}, timeout=180)
-        assert (response.status_code, response.json()["error"]) == (500, "failed")
+        assert (response.status_code, response.json()["error"]) == (status, code)
         assert wait_for(lambda: httpx.get(f"{address}/healthz").status_code == 200)
         assert "cfmgml_workers_replaced 2" in httpx.get(f"{address}/metrics").text
 
