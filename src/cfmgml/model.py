@@ -87,7 +87,7 @@ class CfMGML(BagEstimator):
     probability
         Fit `predict_proba` on the scores of held-out bags, by 3 more fits.
     dtype, device, n_jobs
-        Of the Gram matrix, see `gram_matrix`. On a card, ``cccp`` trains there too.
+        Of the Gram matrix, see `gram_matrix`. On a card, ``cccp`` trains there too; the others train on the CPU.
     random_state
         Seed of the first representatives (``paper``, ``printed``) and of the folds for ``probability``.
     verbose

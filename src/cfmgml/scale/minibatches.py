@@ -11,7 +11,7 @@ from cfmgml.objective import Linearisation
 from cfmgml.solvers.cccp import Problem
 
 BAGS = 256  # in a mini-batch of a stream
-FITTED_STEPS = 10  # mini-batches that a fit counts as, beside those of its bags; tried from 1 to 700 (docs/scale.md)
+FITTED_STEPS = 10  # mini-batches that a fit counts as, beside those of its bags; tried from 1 to 300 (docs/scale.md)
 LEAST_SQUARE = 0.01  # of a typical one: an entry's gradient may be 0 by chance
 REACH = 2.0  # how far the first step may move a typical graph's score; tried from .3 to 8 (docs/scale.md)
 TINY = 1e-12
