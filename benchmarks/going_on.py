@@ -1,8 +1,8 @@
 """How carefully a fitted model should go on: average precision while `partial_fit` takes more bags, by `FITTED_STEPS`.
 
-``python benchmarks/going_on.py`` fits 300 bags of digits, goes on with 400 more, 20 at a time, and prints a Markdown row
-for each number of mini-batches that the fit counts as: average precision on other bags after the fit, the lowest on
-the way, and at the end.
+``python benchmarks/going_on.py`` fits 300 bags of digits, goes on with 400 more, 20 at a time, and prints one row for
+each number of mini-batches that the fit counts as: average precision on other bags after the fit, the lowest on the
+way, and at the end.
 """
 
 import numpy as np
@@ -18,9 +18,8 @@ FITTED, STEP = 300, 20
 def main() -> None:
     train = load_digit_bags(subset="train", n_bags=700, random_state=0)
     test = load_digit_bags(subset="test", n_bags=150, random_state=1)
-    print(
-        "| kernel | the fit counts as | after it | lowest | at the end | all fitted at once |\n|---|---|---|---|---|---|"
-    )
+    print("| kernel | the fit counts as | after it | lowest | at the end | all fitted at once |")
+    print("|---|---|---|---|---|---|")
     for name, kernel in {"nystrom": NodeSum(approximation="nystrom", n_components=100), "exact": NodeSum()}.items():
         whole = CfMGML(kernel, alpha=1e-4).fit(train).score(test)
         fitted = CfMGML(kernel, alpha=1e-4).fit(train[:FITTED])
