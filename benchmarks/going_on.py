@@ -1,8 +1,8 @@
 """How carefully a fitted model should go on: average precision while `partial_fit` takes more bags, by `FITTED_STEPS`.
 
-``python benchmarks/going_on.py`` fits 300 bags of digits, goes on with 400 more, 20 at a time, and prints a row for each
-number of mini-batches that the fit counts as: average precision on other bags after the fit, the lowest on the way, and
-at the end.
+``python benchmarks/going_on.py`` fits 300 bags of digits, goes on with 400 more, 20 at a time, and prints one row for
+each number of mini-batches that the fit counts as: average precision on other bags after the fit, the lowest on the
+way, and at the end.
 """
 
 import numpy as np
