@@ -7,7 +7,16 @@ from scipy.optimize import check_grad
 
 from cfmgml.objective import RankLoss
 from cfmgml.solvers import cccp
-from cfmgml.solvers.cccp import Problem, column_squares, minimise_bound, solve_cccp, units_of_theta
+from cfmgml.solvers.cccp import (
+    Problem,
+    ProblemBound,
+    Solution,
+    Standing,
+    column_squares,
+    minimise_bound,
+    solve_cccp,
+    units_of_theta,
+)
 
 PTR = np.array([0, 2, 3, 6, 8, 9, 12])
 
@@ -108,6 +117,18 @@ def test_a_round_ends_after_as_many_steps_as_are_allowed():
     assert minimise_bound(bound, zero, problem.scales(), 6, 0.0, resume=whole[-1])[1] == 6
 
 
+def test_small_enough_means_no_larger():
+    problem = make()
+    zero, scales, norms = problem.start(), problem.scales(), []
+    bound = problem.bound(zero)
+    minimise_bound(
+        bound, zero, scales, 8, 0.0, lambda state, steps: norms.append(float(np.linalg.norm(state.gradient / scales)))
+    )
+    for norm in norms:
+        first = next(k for k, other in enumerate(norms) if other <= norm)
+        assert minimise_bound(bound, zero, scales, 8, norm)[1:] == (first, norms[first])
+
+
 # -- rounds --------------------------------------------------------------------------------------
 
 
@@ -192,3 +213,8 @@ def test_nothing_to_learn():
     assert (solution.objective, solution.n_iter, solution.gradient_norm) == ([0.0, 0.0], 0, 0.0)
     assert not solution.coef.any()
     assert not solution.intercept.any()
+
+
+@pytest.mark.parametrize("kind", [Problem, ProblemBound, Solution, Standing])
+def test_what_was_made_is_not_changed(kind):
+    assert kind.__dataclass_params__.frozen
