@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy.optimize", "scipy.sparse", "sklearn.metrics", "networkx", "numba", "hypothesis", "pytest")
 MEMORY = 16 * 2**30  # of address space: numba and torch reserve much of it
-SECONDS = 60
+SECONDS = 120  # for a change that is imported anew
 CHANGED = "<changed>"
 
 
@@ -292,9 +292,10 @@ def try_module(name: str, record: Path, again: bool) -> None:
         gc.freeze()
         unchanged = Mutant(0, 0, "", "", "", True, source)
         assert in_child(lambda: grafted(target, unchanged, session)) == "survived", f"{name} fails in a child"
+        limit = 10 + 5 * sum(clock.seconds.values())
         for mutant in tried:
             if mutant.in_function:
-                note(mutant, in_child(lambda mutant=mutant: grafted(target, mutant, session)))
+                note(mutant, in_child(lambda mutant=mutant: grafted(target, mutant, session), limit))
 
     for mutant in tried:
         if not mutant.in_function:
@@ -304,7 +305,8 @@ def try_module(name: str, record: Path, again: bool) -> None:
     call_pytest(target, InsteadOfTests(try_functions))
     assert len(rows) == len(tried), f"{len(tried) - len(rows)} changes of {name} were not tried"
     n = sum(row["outcome"] != "survived" for row in rows)
-    tell(f"# {name}: {n} of {len(rows)} noticed, {time.monotonic() - begun:.0f} s")
+    late = sum(row["outcome"] == "timeout" for row in rows)
+    tell(f"# {name}: {n} of {len(rows)} noticed, {late} by taking too long; {time.monotonic() - begun:.0f} s")
     if not again:
         record.write_text("".join(json.dumps(row) + "\n" for row in rows))
 

@@ -25,9 +25,9 @@ def problem():
     bags = random_bags(25, seed=4)
     rows = factorize(gram_matrix(NodeSum(), bags.graphs)).X
 
-    def make(alpha, label_weights=(1.0, 1.0, 1.0, 1.0), fit_intercept=True, kind=Problem, **setting):
+    def make(alpha, label_weights=(1.0, 1.0, 1.0, 1.0), fit_intercept=True, **setting):
         loss = RankLoss(bags.bag_ptr, bags.Y, ~bags.Y, np.array(label_weights), term_weights="mean", **setting)
-        return kind(rows, loss, alpha, fit_intercept)
+        return Problem(rows, loss, alpha, fit_intercept)
 
     return make
 
@@ -59,39 +59,6 @@ def test_rounds_are_those_of_another_minimiser(problem, setting, fit_intercept):
     falls = -np.diff(solution.reached) / solution.reached[:-1]
     assert (falls[:-1] > ROUND_GAIN).all()
     assert len(falls) == 3 or falls[-1] <= ROUND_GAIN
-
-
-class Elsewhere:
-    """A bound of nothing, lowest far from where any solution is."""
-
-    def value_and_gradient(self, theta):
-        return float((theta - 100) @ (theta - 100)) / 2, theta - 100
-
-
-class Astray(Problem):
-    """A problem whose rounds after the first go to a place of no worth."""
-
-    def bound(self, theta):
-        return Elsewhere() if theta.any() else super().bound(theta)
-
-
-class Lost(Astray):
-    """The same, and at that place there is no value."""
-
-    def value_and_gradient(self, theta, around=None):
-        value, gradient = super().value_and_gradient(theta, around)
-        return np.nan if (theta > 90).all() else value, gradient
-
-
-@pytest.mark.parametrize("kind", [Astray, Lost])
-def test_a_round_that_goes_up_is_told_and_not_kept(problem, kind):
-    solution, first = (solve_cccp(problem(1e-2, kind=k), n, 200, 1e-3) for k, n in ((kind, 5), (Problem, 1)))
-    assert len(solution.reached) == 2
-    assert not solution.reached[1] <= solution.reached[0]
-    assert solution.objective == first.objective == solution.reached[:1]
-    assert (solution.n_iter, solution.gradient_norm) == (first.n_iter, first.gradient_norm)
-    np.testing.assert_array_equal(solution.coef, first.coef)
-    np.testing.assert_array_equal(solution.trail, first.trail)
 
 
 def test_objective_is_the_smoothed_one_at_the_solution():

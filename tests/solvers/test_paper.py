@@ -1,5 +1,7 @@
 """Algorithm 1 against literal, loop-by-loop references, and the bound of its theorem."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
@@ -133,19 +135,62 @@ def test_what_is_told_of_a_run(setting, solve):
     np.testing.assert_array_equal(solution.intercept, np.zeros(3))
 
 
-def test_bags_without_or_with_all_labels(setting):
-    """Where the page divides by nothing, a bag does not count; the corrected algorithm drops its pairs only."""
-    bags, K, X, _ = setting
-    Y = bags.Y.copy()
-    Y[0], Y[1] = False, True
-    loss = RankLoss(bags.bag_ptr, Y, ~Y, np.ones(3))
-    edge = bags.concatenate([bags])
-    object.__setattr__(edge, "Y", Y)
+def assert_literal(Y, bag_ptr, X, alpha, n_rounds, n_steps):
+    bags = SimpleNamespace(Y=Y, bag_ptr=bag_ptr, n_graphs=len(X))
+    problem = Problem(X, RankLoss(bag_ptr, Y, ~Y, np.ones(Y.shape[1])), alpha, False)
     for solve, printed in ((solve_paper, False), (solve_printed, True)):
-        solution, used = solve(Problem(X, loss, 0.1, False), 2, 4, np.random.default_rng(4))
-        scores, at = literal(edge, K, 0.1, 2, 4, 4, printed)
+        solution, used = solve(problem, n_rounds, n_steps, np.random.default_rng(4))
+        scores, at = literal(bags, X @ X.T, alpha, n_rounds, n_steps, 4, printed)
         np.testing.assert_allclose(X @ solution.coef, scores, rtol=1e-10, atol=1e-10 * np.abs(scores).max())
         np.testing.assert_array_equal(used, at)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1.0, 10.0, 30.0, 100.0, 1000.0])
+def test_equals_the_literal_algorithm_on_few_features(setting, alpha):
+    """Products of any size and sign, bags without labels and with all, and weights within the ball and outside."""
+    bags, *_ = setting
+    Y = bags.Y.copy()
+    Y[0], Y[1] = False, True
+    assert_literal(Y, bags.bag_ptr, 2 * np.random.default_rng(0).normal(size=(bags.n_graphs, 4)), alpha, 2, 5)
+
+
+def test_terms_that_are_exactly_0_are_active():
+    """Two bags whose only graphs are opposite: after a step their scores are 1 and -1."""
+    assert_literal(np.eye(2, dtype=bool), np.array([0, 1, 2]), np.array([[0.5], [-0.5]]), 0.25, 1, 3)
+
+
+def test_nothing_to_learn():
+    none = np.zeros((2, 3), dtype=bool)
+    problem = Problem(np.ones((4, 2)), RankLoss(np.array([0, 2, 4]), none, none, np.ones(3)), 0.1, False)
+    for solve in (solve_paper, solve_printed):
+        solution, _ = solve(problem, 2, 3, np.random.default_rng(0))
+        assert not solution.coef.any()
+        assert solution.objective == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("n_rounds", "limit", "all_at_once"), [(5, 800, False), (6, 800, True), (6, 799, False), (50, 2**30, True)]
+)
+def test_products_are_made_whichever_way_is_less_work(n_rounds, limit, all_at_once, monkeypatch):
+    """Of 3 bags with 2 labels, 18 a round; of 10 graphs, 100 at once, in 800 bytes."""
+    monkeypatch.setattr(paper, "MAX_BYTES", limit)
+    comparisons = paper._Comparisons(np.ones((10, 2)), n_rounds, "float64")
+    comparisons._products(np.array([[0, 1], [4, 5], [8, 9]]))
+    assert ("_all" in vars(comparisons)) is all_at_once
+    six = paper._Comparisons(np.ones((6, 2)), 2, "float64")
+    six._products(np.array([[0, 1], [2, 3], [4, 5]]))
+    assert "_all" in vars(six)  # 36 either way
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(144, True), (143, False)])
+def test_products_are_kept_while_there_is_room(limit, kept, monkeypatch):
+    monkeypatch.setattr(paper, "MAX_BYTES", limit)
+    calls = []
+    monkeypatch.setattr(paper, "_each_label", lambda products, amounts: calls.append(products.nbytes) or amounts)
+    chosen = np.array([[0, 1], [4, 5], [8, 9]])
+    paper._Comparisons(np.ones((10, 2)), 1, "float64").among(chosen)(np.ones((3, 2)))
+    assert calls == ([144] if kept else [])
+    assert paper._Comparisons.__dataclass_params__.frozen
 
 
 def test_representatives_are_drawn_evenly_from_each_bag():

@@ -21,11 +21,11 @@ from cfmgml.solvers.cccp import (
 PTR = np.array([0, 2, 3, 6, 8, 9, 12])
 
 
-def make(alpha=0.1, fit_intercept=True, rows=np.asarray, seed=0):
-    rng = np.random.default_rng(seed)
+def make(alpha=0.1, fit_intercept=True, rows=np.asarray, kind=Problem):
+    rng = np.random.default_rng(0)
     relevant = rng.random((6, 3)) < 0.5
     loss = RankLoss(PTR, relevant, ~relevant, np.array([1.0, 2.0, 0.5]), term_weights="mean")
-    return Problem(rows(rng.normal(size=(12, 4))), loss, alpha, fit_intercept)
+    return kind(rows(rng.normal(size=(12, 4))), loss, alpha, fit_intercept)
 
 
 def dense(problem):
@@ -182,6 +182,69 @@ def test_rounds_end_when_they_gain_little(monkeypatch):
     assert gains[-1] <= 1e-3
     monkeypatch.setattr(cccp, "ROUND_GAIN", 0.0)
     assert len(solve_cccp(problem, len(reached) + 1, 500, 1e-7).reached) == len(reached) + 1
+
+
+def test_a_gain_is_a_share_of_the_round_before(monkeypatch):
+    monkeypatch.setattr(cccp, "ROUND_GAIN", 0.0)
+    problem = make(1e-2)
+    first, second, third, _ = solve_cccp(problem, 4, 500, 1e-7).reached
+    fall = second - third
+    assert first - second > fall
+    for gain, n_rounds in (((fall / first + fall / second) / 2, 4), ((fall / second + fall / third) / 2, 3)):
+        monkeypatch.setattr(cccp, "ROUND_GAIN", gain)
+        assert len(solve_cccp(problem, 4, 500, 1e-7).reached) == n_rounds
+
+
+class Towards:
+    """A bound of nothing, lowest at this place."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def value_and_gradient(self, theta):
+        return float((theta - self.place) @ (theta - self.place)) / 2, theta - self.place
+
+
+class Astray(Problem):
+    """A problem whose rounds after the first go to a place of no worth."""
+
+    def bound(self, theta):
+        return Towards(np.full_like(theta, 100)) if theta.any() else super().bound(theta)
+
+
+class Lost(Astray):
+    """The same, and at that place there is no value."""
+
+    def value_and_gradient(self, theta, around=None):
+        value, gradient = super().value_and_gradient(theta, around)
+        return np.nan if (theta > 90).all() else value, gradient
+
+
+@pytest.mark.parametrize("kind", [Astray, Lost])
+def test_a_round_that_goes_up_is_told_and_not_kept(kind):
+    solution, first = (solve_cccp(make(kind=k), n, 200, 1e-3) for k, n in ((kind, 5), (Problem, 1)))
+    assert len(solution.reached) == 2
+    assert not solution.reached[1] <= solution.reached[0]
+    assert solution.objective == first.objective == solution.reached[:1]
+    assert (solution.n_iter, solution.gradient_norm) == (first.n_iter, first.gradient_norm)
+    np.testing.assert_array_equal(solution.coef, first.coef)
+    np.testing.assert_array_equal(solution.trail, first.trail)
+
+
+class Back(Problem):
+    """A problem whose third round goes back to where the first one ended, less a little."""
+
+    def bound(self, theta):
+        bound = super().bound(theta)
+        ends = solve_cccp(make(), 2, 200, 1e-6).trail
+        return Towards(0.9 * ends[0] + 0.1 * ends[1]) if np.array_equal(theta, ends[1]) else bound
+
+
+def test_a_round_is_judged_by_the_one_before():
+    solution = solve_cccp(make(kind=Back), 5, 200, 1e-6)
+    assert len(solution.reached) == 3
+    assert solution.reached[0] > solution.reached[2] > solution.reached[1]
+    assert solution.objective == solution.reached[:2]
 
 
 def test_a_start_is_what_the_first_round_is_linearised_at():

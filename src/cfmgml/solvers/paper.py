@@ -31,8 +31,7 @@ def _quiet(done: int, value: float) -> None:
 def random_representatives(bag_ptr: IntArray, n_labels: int, rng: np.random.Generator) -> IntArray:
     """A graph of each bag, drawn for each label, (n_bags, n_labels)."""
     sizes = lengths(bag_ptr)[:, None]
-    drawn = (rng.random((len(sizes), n_labels)) * sizes).astype(np.int64)
-    return bag_ptr[:-1, None] + np.minimum(drawn, sizes - 1)
+    return bag_ptr[:-1, None] + (rng.random((len(sizes), n_labels)) * sizes).astype(np.int64)
 
 
 def solve_paper(
