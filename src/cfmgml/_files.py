@@ -44,7 +44,8 @@ MAX_HEADER_BYTES = 64 * 2**20
 MAX_HEADER_VALUES = 2_000_000  # each takes some hundred bytes at most; a vocabulary of a million words fits
 MAX_HEADER_DEPTH = 64
 FREE_STRING_BYTES = 2**25  # of strings padded to one length, whatever they are made from
-JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# One that is not closed goes on to the end, so that no place is looked at twice; it is no JSON anyway.
+JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -65,7 +65,7 @@ def test_what_a_stream_cannot_do(many):
 
 def test_batches_are_the_whole(many, store):
     kernel = HashedWL(1, n_bits=6).resolve(many.graphs)
-    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key"), many).problem
+    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key", "run"), many).problem
     theta = np.random.default_rng(0).normal(size=len(problem.start()))
     parts = [(batch.value_and_gradient(theta), batch.loss.n_bags) for batch in batches(problem, 40)]
     assert [n for _, n in parts] == [40, 40, 40, 30]
@@ -76,7 +76,7 @@ def test_batches_are_the_whole(many, store):
 
 def test_steps_go_down(many, store):
     kernel = HashedWL(1, n_bits=6).resolve(many.graphs)
-    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key"), many).problem
+    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key", "run"), many).problem
     means = bag_means(problem)
     descent = AdaGrad.start(problem.start())
     values = [descent.step(problem, 1e-3, means) for _ in range(30)]
