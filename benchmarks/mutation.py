@@ -290,13 +290,14 @@ def try_module(name: str, record: Path, again: bool) -> None:
     def try_functions(session: Any) -> None:
         session.items.sort(key=lambda item: clock.seconds.get(item.nodeid, 0.0))  # most changes are noticed by any test
         gc.freeze()
-        unchanged = Mutant(0, 0, "", "", "", True, source)
         assert in_child(lambda: grafted(target, unchanged, session)) == "survived", f"{name} fails in a child"
         limit = 10 + 5 * sum(clock.seconds.values())
         for mutant in tried:
             if mutant.in_function:
                 note(mutant, in_child(lambda mutant=mutant: grafted(target, mutant, session), limit))
 
+    unchanged = Mutant(0, 0, "", "", "", True, source)
+    assert in_child(lambda: imported_anew(target, unchanged)) == "survived", f"{name} fails when imported in a child"
     for mutant in tried:
         if not mutant.in_function:
             note(mutant, in_child(lambda mutant=mutant: imported_anew(target, mutant)))

@@ -129,7 +129,7 @@ def test_a_spoilt_memory_is_forgotten(at, slope):
     assert spoilt.direction() @ spoilt.gradient == pytest.approx(slope)
     first = next(descend(bowl, spoilt))
     np.testing.assert_array_equal(first.point, next(descend(bowl, start)).point)
-    assert len(first.steps) == 1
+    assert len(first.steps) == len(first.changes) == 1
 
 
 def test_with_a_memory_the_whole_step_is_tried_first():
