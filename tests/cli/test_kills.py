@@ -31,7 +31,7 @@ COMMANDS = {  # each with the files that must be whole, and how often it is kill
     ),
     "demo": ("demo --n-train 12 --n-test 3 --out {out}/made.html", ["made.html"], 4),
     "evaluate": (
-        f"evaluate photos.bags {FEW} --folds 2 --inner 2 --out {{out}}",
+        f"evaluate papers.bags {FEW} --folds 2 --inner 2 --out {{out}}",
         ["report.html", "costs.md", "tables/bags.md", "tables/figures.csv"],
         4,
     ),
