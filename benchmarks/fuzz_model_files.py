@@ -31,7 +31,7 @@ import zipfile
 import numpy as np
 
 from cfmgml import BagDataset, CfMGML, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman
-from cfmgml._files import header_digest
+from cfmgml.common.files import header_digest
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import HashedWL
 

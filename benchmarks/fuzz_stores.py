@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from cfmgml import BagDataset
-from cfmgml._files import header_digest
-from cfmgml._parquet import writing
-from cfmgml._parquet.folder import HEADER
+from cfmgml.common.files import header_digest
+from cfmgml.data.parquet import writing
+from cfmgml.data.parquet.folder import HEADER
 from cfmgml.datasets import load_digit_bags
 from cfmgml.stores import BagStore
 from fuzz_model_files import SECONDS, _replace_value, mutate_bytes

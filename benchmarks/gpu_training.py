@@ -17,11 +17,11 @@ from cfmgml.gpu.rank_loss import TorchRankLoss
 from cfmgml.gpu.spaces import GramSpace
 from cfmgml.gpu.training import train
 
-CURVATURE, ROUND_GAIN = 0.03, 1e-3  # as in cfmgml.solvers.cccp
+CURVATURE, ROUND_GAIN = 0.03, 1e-3  # as in cfmgml.learning.solvers.cccp
 
 
 def make_loss(n_graphs, n_labels, graph_labels, rng):
-    """What `cfmgml.objective.RankLoss` with its defaults for `cccp` would hold."""
+    """What `cfmgml.learning.objective.RankLoss` with its defaults for `cccp` would hold."""
     sizes = rng.integers(2, 7, n_graphs)
     sizes = sizes[: int(np.searchsorted(np.cumsum(sizes), n_graphs, side="right"))]
     sizes[-1] += n_graphs - sizes.sum()

@@ -24,7 +24,7 @@ import numpy as np
 import psutil
 
 from cfmgml import BagDataset, CfMGML, GraphBatch, WeisfeilerLehman
-from cfmgml._segments import offsets, segment_ids, take_segments
+from cfmgml.common.segments import offsets, segment_ids, take_segments
 from cfmgml.datasets import load_hallmarks
 from cfmgml.inputs.store_predictions import StorePredictions
 from cfmgml.kernels import HashedWL

@@ -56,17 +56,24 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "_segments": Target("_segments.py", ["tests/test_segments.py", "src/cfmgml/_segments.py"]),
+    "_segments": Target("common/segments.py", ["tests/common/test_segments.py", "src/cfmgml/common/segments.py"]),
     "metrics": Target("metrics.py", ["tests/test_metrics.py", "src/cfmgml/metrics.py"]),
-    "annotation": Target("annotation.py", ["tests/test_annotation.py", "src/cfmgml/annotation.py"]),
-    "context": Target("context.py", ["tests/test_context.py", "-k", "written_out_by_hand or both_ways or no_share"]),
-    "objective": Target("objective.py", ["tests/test_objective.py", "-k", "not thousand"], plain_python=True),
-    "lbfgs": Target("solvers/lbfgs.py", ["tests/solvers/test_lbfgs.py"]),
-    "cccp": Target("solvers/cccp.py", ["tests/solvers/test_problem.py"]),
-    "paper": Target(
-        "solvers/paper.py", ["tests/solvers/test_paper.py", "-k", "not theorem and not frozen and not served"]
+    "annotation": Target(
+        "learning/annotation.py", ["tests/learning/test_annotation.py", "src/cfmgml/learning/annotation.py"]
     ),
-    "on_device": Target("solvers/on_device.py", ["tests/gpu/test_on_device.py"], always_anew=True),
+    "context": Target(
+        "kernels/context.py", ["tests/kernels/test_context.py", "-k", "written_out_by_hand or both_ways or no_share"]
+    ),
+    "objective": Target(
+        "learning/objective.py", ["tests/learning/test_objective.py", "-k", "not thousand"], plain_python=True
+    ),
+    "lbfgs": Target("learning/solvers/lbfgs.py", ["tests/learning/solvers/test_lbfgs.py"]),
+    "cccp": Target("learning/solvers/cccp.py", ["tests/learning/solvers/test_problem.py"]),
+    "paper": Target(
+        "learning/solvers/paper.py",
+        ["tests/learning/solvers/test_paper.py", "-k", "not theorem and not frozen and not served"],
+    ),
+    "on_device": Target("learning/solvers/on_device.py", ["tests/gpu/test_on_device.py"], always_anew=True),
 }
 
 

@@ -23,8 +23,8 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from cfmgml import BagDataset, CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
-from cfmgml.annotation import annotate
 from cfmgml.datasets import load_hallmarks, load_msrc_v2, load_voc2012
+from cfmgml.learning.annotation import annotate
 from cfmgml.metrics import bag_report, graph_report
 
 LOADERS = {"msrc_v2": load_msrc_v2, "voc2012": load_voc2012, "hallmarks": load_hallmarks}

@@ -14,11 +14,11 @@ import numpy as np
 
 from cfmgml import CfMGML
 from cfmgml.kernels import HashedWL
+from cfmgml.learning.solvers.lbfgs import MEMORY, State, descend
 from cfmgml.scale.engines import Inline
 from cfmgml.scale.maps import resolve_on_sample
 from cfmgml.scale.partitions import Job, features_key, loss_of, partition, release
 from cfmgml.scale.problem import StoreProblem, cut_blocks, describe_block
-from cfmgml.solvers.lbfgs import MEMORY, State, descend
 from cfmgml.stores import BagStore
 
 ALPHA = 1e-3

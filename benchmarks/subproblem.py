@@ -18,10 +18,10 @@ import numpy as np
 
 from cfmgml import NodeSum, gram_matrix
 from cfmgml.datasets import load_digit_bags
-from cfmgml.factors import factorize
-from cfmgml.objective import RankLoss
-from cfmgml.solvers.cccp import Problem
-from cfmgml.solvers.lbfgs import State, descend
+from cfmgml.kernels.factors import factorize
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.solvers.cccp import Problem
+from cfmgml.learning.solvers.lbfgs import State, descend
 
 
 def make_problem(n_bags, alpha):

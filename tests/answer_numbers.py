@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cfmgml._segments import segment_sum
+from cfmgml.common.segments import segment_sum
 
 
 def check_numbers(answer, model, bags):

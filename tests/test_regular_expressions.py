@@ -9,29 +9,29 @@ import time
 
 import pytest
 
-from cfmgml._files import JSON_STRING
-from cfmgml._parquet.folder import NAME
+from cfmgml.builders.texts.text_flow import flow
+from cfmgml.common.files import JSON_STRING
+from cfmgml.data.parquet.folder import NAME
 from cfmgml.datasets.dblp import _text
 from cfmgml.datasets.hallmarks import _unescape
 from cfmgml.experiments.reproduction.tables import _tex
 from cfmgml.inputs.labels import split_labels
-from cfmgml.plots._text_flow import flow
 from cfmgml.web.server import NAME as HOST_NAME
 
 ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 SIZES = 2**12, 2**14, 2**16, 2**18, 2**20
 SECONDS = 5.0
 TASKS = {
-    "_files.py": (lambda text: JSON_STRING.sub(b"", text.encode()), ['"', "a", "\\", '"\\', '\\"', '"a']),
-    "_parquet/folder.py": (NAME.fullmatch, ["part-", "0", "part-000000-", "part-000000000000"]),
+    "common/files.py": (lambda text: JSON_STRING.sub(b"", text.encode()), ['"', "a", "\\", '"\\', '\\"', '"a']),
+    "data/parquet/folder.py": (NAME.fullmatch, ["part-", "0", "part-000000-", "part-000000000000"]),
     "datasets/dblp.py": (lambda text: _text({"abstract": text}), ["<", "<a", "</a", "<a ", "a>", "<a>"]),
     "datasets/hallmarks.py": (_unescape, ["\\", "\\u", "\\u0", "\\u0041", "\\u004"]),
     "experiments/reproduction/tables.py": (_tex, ["&", "\\", "_a", "{}"]),
     "inputs/labels.py": (lambda text: split_labels(text, "here"), [";", " ", "; ", "a", "a,b|"]),
-    "plots/_text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
+    "builders/texts/text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
     "web/server.py": (HOST_NAME.fullmatch, ["a", ":", "a.", "a:", "0-"]),
 }
-ELSEWHERE = {"datasets/_keywords.py", "datasets/_sentences.py"}
+ELSEWHERE = {"builders/texts/keywords.py", "builders/texts/sentences.py"}
 
 
 def test_every_module_with_a_regular_expression_is_known():

@@ -10,7 +10,7 @@ import pytest
 from cfmgml import CfMGML, GraphBatch, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import graph_hopper, mixed_rows, node_tiles
-from cfmgml.objective import RankLoss
+from cfmgml.learning.objective import RankLoss
 
 
 def path_graphs(n_graphs, n_nodes=12, n_attributes=8, seed=0):

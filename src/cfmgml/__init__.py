@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cfmgml.bags import BagDataset
-    from cfmgml.gram import gram_matrix
-    from cfmgml.graphs import GraphBatch
+    from cfmgml.data.bags import BagDataset
+    from cfmgml.data.graphs import GraphBatch
     from cfmgml.kernels import (
         GrakelKernel,
         GraphHopper,
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
         SumKernel,
         WeisfeilerLehman,
     )
-    from cfmgml.model import CfMGML
+    from cfmgml.kernels.gram import gram_matrix
+    from cfmgml.model.cfmgml import CfMGML
 
 __version__ = "0.1.0"
 __all__ = [
@@ -34,8 +34,8 @@ __all__ = [
 ]
 # Names are looked up where they live when they are first used: a program that needs graphs only, or the card's code
 # on a machine without scipy, does not wait for the rest.
-_HOMES = {"BagDataset": "bags", "CfMGML": "model", "GraphBatch": "graphs", "gram_matrix": "gram"}
-_ROOMS = ("bags", "baselines", "datasets", "gram", "graphs", "kernels", "metrics", "model", "objective", "plots")
+_HOMES = {"BagDataset": "data.bags", "CfMGML": "model", "GraphBatch": "data.graphs", "gram_matrix": "kernels.gram"}
+_ROOMS = ("baselines", "builders", "data", "datasets", "kernels", "metrics", "model", "plots")
 
 
 def __getattr__(name: str) -> Any:

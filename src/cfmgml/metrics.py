@@ -16,8 +16,8 @@ and its coverage 0 without labels and n_labels - 1 with all.
 import numpy as np
 from sklearn import metrics
 
-from cfmgml._typing import ArrayLike, BoolArray, FloatArray
-from cfmgml.bags import check_label_matrix
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
+from cfmgml.data.bags import check_label_matrix
 
 
 def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = None) -> dict[str, float]:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cfmgml._memory import check_pairwise_size
-from cfmgml.bags import BagDataset
-from cfmgml.estimator import check_targets
-from cfmgml.gram import gram_matrix
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.memory import check_pairwise_size
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import GraphHopper, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
-from cfmgml.model import CfMGML
+from cfmgml.kernels.gram import gram_matrix
+from cfmgml.learning.estimator import check_targets
+from cfmgml.model.cfmgml import CfMGML
 
 ALPHAS = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)
 KERNELS = ("auto", "nodes", "hopper", "wl", "both")

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from cfmgml._builds import check_same_recipe
-from cfmgml._segments import offsets
-from cfmgml._typing import ArrayLike
-from cfmgml.bags import BagDataset
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import ArrayLike
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builds import check_same_recipe
 
 if TYPE_CHECKING:
-    from cfmgml.datasets._picture_build import PictureBuild
+    from cfmgml.builders.pictures.picture_build import PictureBuild
 
 __all__ = ["Kind", "Recipe", "check_same_recipe", "recipe_of"]
 
@@ -87,8 +87,8 @@ class Recipe:
         self, images: Any, segments: Any = None, *, max_regions: int | None = None, **options: Any
     ) -> "PictureBuild":
         """What `build_images` builds, to be built a few pictures at a time."""
-        from cfmgml.datasets._picture_build import PictureBuild
-        from cfmgml.datasets._picture_graphs import RECIPE_VERSION
+        from cfmgml.builders.pictures.picture_build import PictureBuild
+        from cfmgml.builders.pictures.picture_graphs import RECIPE_VERSION
 
         self._expect("images", RECIPE_VERSION)
         settled = dict(self.parameters)
@@ -103,8 +103,8 @@ class Recipe:
 
         ``options`` (labels, ``n_jobs``, ...) go to `bags_from_texts`.
         """
-        from cfmgml.datasets._keyword_graphs import RECIPE_VERSION
-        from cfmgml.datasets.texts import bags_from_texts
+        from cfmgml.builders.texts.keyword_graphs import RECIPE_VERSION
+        from cfmgml.builders.texts.texts import bags_from_texts
 
         self._expect("texts", RECIPE_VERSION)
         settled = {**self.parameters, "vocabulary": self.vocabulary}

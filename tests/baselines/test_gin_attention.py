@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from cfmgml import BagDataset, GraphBatch
-from cfmgml._segments import segment_sum as numpy_segment_sum
-from cfmgml._segments import take_segments
 from cfmgml.baselines import Dummy
 from cfmgml.baselines.gin_attention import GINAttention
+from cfmgml.common.segments import segment_sum as numpy_segment_sum
+from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
 from cfmgml.metrics import bag_report, graph_report
 from examples import random_bags, shuffle_nodes

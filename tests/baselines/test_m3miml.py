@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from cfmgml import BagDataset, GraphBatch, NodeSum, Precomputed, WeisfeilerLehman, _memory, gram_matrix
-from cfmgml._memory import check_pairwise_size
-from cfmgml._segments import segment_sum
+from cfmgml import BagDataset, GraphBatch, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.baselines._bag_svm import _rounding
-from cfmgml.baselines._instances import MeanVectors
 from cfmgml.baselines._label_svm import (
     LabelProblem,
     _best_vertex,
@@ -19,8 +16,12 @@ from cfmgml.baselines._label_svm import (
     solve_exactly,
     solve_frank_wolfe,
 )
+from cfmgml.baselines.instances import MeanVectors
 from cfmgml.baselines.m3miml import M3MIML
 from cfmgml.baselines.mi_svm import MISVM
+from cfmgml.common import memory
+from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.segments import segment_sum
 from cfmgml.datasets import load_digit_bags
 from examples import random_bags
 
@@ -207,10 +208,10 @@ def test_bad_parameters(bags, params, message):
 def test_large_inputs_are_announced(monkeypatch):
     with pytest.raises(MemoryError, match=r"2,000,000 graphs, which takes about 89,407.0 GiB.*fewer"):
         check_pairwise_size("M3MIML", 2_000_000, "graphs", 3, "use fewer")
-    monkeypatch.setattr(_memory, "physical_gib", lambda: 1000.0)
+    monkeypatch.setattr(memory, "physical_gib", lambda: 1000.0)
     with pytest.warns(UserWarning, match="25,000 graphs, which takes about 14.0 GiB"):
         check_pairwise_size("M3MIML", 25_000, "graphs", 3, "use fewer")
-    monkeypatch.setattr(_memory, "physical_gib", lambda: 1e-6)
+    monkeypatch.setattr(memory, "physical_gib", lambda: 1e-6)
     with pytest.raises(MemoryError, match="M3MIML compares all pairs of 54 graphs"):
         M3MIML().fit(random_bags(24, seed=5))
 

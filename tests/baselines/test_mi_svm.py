@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cfmgml import NodeSum, Precomputed, gram_matrix
-from cfmgml._segments import segment_argmax
 from cfmgml.baselines.m3miml import M3MIML
 from cfmgml.baselines.mi_svm import MISVM
+from cfmgml.common.segments import segment_argmax
 from cfmgml.datasets import load_digit_bags
 from cfmgml.metrics import graph_report
 

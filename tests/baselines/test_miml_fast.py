@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cfmgml import BagDataset, GraphBatch
-from cfmgml._segments import segment_max
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
 from cfmgml.baselines.miml_fast import MIMLfast
+from cfmgml.common.segments import segment_max
 
 
 def one_step(draws, max_norm=100.0, label=0, V=None, W=None):

@@ -189,8 +189,8 @@ def test_inspect_finds_repeated_graphs_in_older_files(tmp_path, run_in, capsys):
 
 def test_a_store_is_built_partition_by_partition(world, run_in, tmp_path, capsys, monkeypatch):
     """As the file of bags would be, without ever having all bags; and a build that stops goes on."""
-    from cfmgml import bags as bags_module
-    from cfmgml._parquet import writing
+    from cfmgml.data import bags as bags_module
+    from cfmgml.data.parquet import writing
     from cfmgml.stores import BagStore
 
     assert run_in(world, f"build text papers.jsonl -o {tmp_path / 'papers.bags'}") == 0

@@ -19,8 +19,8 @@ from rich.style import Style
 from rich.text import Text
 
 from cfmgml import BagDataset
-from cfmgml._printable import Screen, printable, screened_console
 from cfmgml.cli import main
+from cfmgml.common.printable import Screen, printable, screened_console
 from made_up import make_photos
 
 HOSTILE = "cow\x1b]0;owned\x07\x1b[2J\u202egniht\x9b31m\nforged: 1\r\x7f\u2066"

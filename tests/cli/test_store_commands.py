@@ -14,7 +14,7 @@ import pyarrow.dataset
 import pytest
 
 from cfmgml import BagDataset, CfMGML
-from cfmgml._parquet.folder import partition_files
+from cfmgml.data.parquet.folder import partition_files
 from cfmgml.inputs import read_table, store_predictions
 from cfmgml.kernels import HashedWL
 from cfmgml.scale import fit_store

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cfmgml import GraphBatch
 from cfmgml.datasets import bags_from_texts, load_digit_bags
-from cfmgml.datasets._contents import graph_digests, same_graphs
-from cfmgml.datasets._overlap import overlap_summary
+from cfmgml.datasets.contents import graph_digests, same_graphs
+from cfmgml.datasets.overlap import overlap_summary
 
 
 def random_batch(seed, n_graphs=6, attributes=3):

@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.datasets.hallmarks import load_hallmarks, load_hallmarks_texts
-from cfmgml.datasets.texts import bags_from_texts
 
 SENTENCES = [
     {"bag": "7", "sent": 1, "text": "Cells divide without end .", "labels": ["immortality"], "labels_full": []},

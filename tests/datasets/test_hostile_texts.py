@@ -5,9 +5,9 @@ import unicodedata
 
 import pytest
 
+from cfmgml.builders.texts.keywords import normal_form, word_key, words
+from cfmgml.builders.texts.sentences import split_sentences
 from cfmgml.datasets import bags_from_texts
-from cfmgml.datasets._keywords import normal_form, word_key, words
-from cfmgml.datasets._sentences import split_sentences
 
 SIZES = 2**12, 2**14, 2**16, 2**18, 2**20  # so that quadratic time fails long before the megabyte
 SECONDS = 5.0  # of CPU; each takes well under one

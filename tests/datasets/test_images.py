@@ -10,9 +10,9 @@ from scipy import sparse
 from skimage import data
 
 from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
-from cfmgml.datasets._image_files import ImageError
-from cfmgml.datasets._source_files import find_source_files
-from cfmgml.datasets.images import bags_from_images
+from cfmgml.builders.pictures.image_files import ImageError
+from cfmgml.builders.pictures.images import bags_from_images
+from cfmgml.builders.pictures.source_files import find_source_files
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])  # 100 x 150
 MASK = np.zeros((100, 150), dtype=np.uint8)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from cfmgml.datasets._image_files import ImageError, image_files, read_image, read_mask, read_segments
+from cfmgml.builders.pictures.image_files import ImageError, image_files, read_image, read_mask, read_segments
 
 RAMP = np.arange(60, dtype=np.uint8).reshape(6, 10) * 4
 COLOUR = np.stack([RAMP, RAMP[::-1], 255 - RAMP], axis=2)

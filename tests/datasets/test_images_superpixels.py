@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from skimage import data
 
-from cfmgml.datasets._image_files import ImageError
-from cfmgml.datasets._label_maps import renumbered, touching
-from cfmgml.datasets._node_features import NodeFeatures, columns
-from cfmgml.datasets._regions import find_regions
-from cfmgml.datasets._slic import slic
-from cfmgml.datasets._superpixels import find_superpixels
+from cfmgml.builders.pictures.image_files import ImageError
+from cfmgml.builders.pictures.label_maps import renumbered, touching
+from cfmgml.builders.pictures.node_features import NodeFeatures, columns
+from cfmgml.builders.pictures.regions import find_regions
+from cfmgml.builders.pictures.slic import slic
+from cfmgml.builders.pictures.superpixels import find_superpixels
 
 SIZES = {"pixels_per_node": 40, "min_nodes": 2, "max_nodes": 6}
 

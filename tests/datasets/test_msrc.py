@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from cfmgml.datasets._image_files import ImageError
+from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.datasets.msrc import MSRC_LABELS, load_msrc_v2
 
 MASKS = {"1_1_s": [[1, 2, 0]], "1_2_s": [[2, 2, 0]]}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._text_graphs import CHUNK
-from cfmgml.datasets.texts import NO_KEYWORD, bags_from_texts
-from cfmgml.graphs import label_codes
+from cfmgml.builders.texts.text_graphs import CHUNK
+from cfmgml.builders.texts.texts import NO_KEYWORD, bags_from_texts
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import label_codes
 
 WORDS = ["gene", "tumour", "cell", "growth", "kinase", "the", "größe", "слово", "42"]
 texts = st.lists(st.sampled_from([*WORDS, ". A"]), max_size=8).map(" ".join)
@@ -238,7 +238,7 @@ def test_files_keep_what_new_texts_need(tmp_path):
 @pytest.mark.slow
 def test_the_result_does_not_depend_on_the_order_of_sets():
     code = (
-        "from cfmgml.datasets.texts import bags_from_texts; import json;"
+        "from cfmgml.builders.texts.texts import bags_from_texts; import json;"
         "b = bags_from_texts([['gene therapy cell growth', 'cell growth gene virus']], max_keywords=3);"
         "print(json.dumps([dict(b.info), {k: v.tolist() for k, v in b.graphs.arrays().items()}]))"
     )

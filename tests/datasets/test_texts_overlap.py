@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfmgml.datasets._overlap import overlap_summary, seen_graphs, shared_graph_groups
-from cfmgml.datasets.texts import bags_from_texts
+from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.datasets.overlap import overlap_summary, seen_graphs, shared_graph_groups
 
 
 def bags_named(*bags):

@@ -1,7 +1,7 @@
 import pytest
 
-from cfmgml.datasets._keywords import STOP_WORDS, word_key, words
-from cfmgml.datasets._sentences import split_sentences
+from cfmgml.builders.texts.keywords import STOP_WORDS, word_key, words
+from cfmgml.builders.texts.sentences import split_sentences
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfmgml.datasets._image_files import read_mask
+from cfmgml.builders.pictures.image_files import read_mask
 from cfmgml.datasets._segmented_images import table_layout
 from cfmgml.datasets.voc import VOC_LABELS, VOID, load_voc2012
 

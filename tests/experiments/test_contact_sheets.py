@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from cfmgml import CfMGML, NodeSum
+from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.datasets.msrc import MSRC_LABELS
-from cfmgml.datasets.texts import bags_from_texts
 from cfmgml.experiments.contact_sheets import Shown, held_out, main, rarest_predictions
 
 COLOURS = {"grass": (30, 160, 40), "sky": (120, 180, 250), "water": (20, 40, 120)}

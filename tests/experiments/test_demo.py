@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cfmgml import CfMGML, NodeSum, Precomputed, gram_matrix
-from cfmgml._segments import segment_sum
+from cfmgml.common.segments import segment_sum
 from cfmgml.experiments.demo import MEASURES, best_methods, node_contributions, prepare, run_demo
 from cfmgml.experiments.demo_page import contribution_scale, page, write_page
 from cfmgml.experiments.svg import line_chart, nice_step, picture

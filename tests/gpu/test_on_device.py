@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cfmgml.objective import RankLoss
-from cfmgml.solvers.cccp import Problem, solve_cccp
-from cfmgml.solvers.on_device import solve_cccp_on_device
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.solvers.cccp import Problem, solve_cccp
+from cfmgml.learning.solvers.on_device import solve_cccp_on_device
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ from scipy import sparse
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
-from cfmgml.factors import factorize
-from cfmgml.gpu import gram as gpu_gram
 from cfmgml.gpu.devices import torch_device
 from cfmgml.gpu.rank_loss import Linear, TorchRankLoss
+from cfmgml.kernels import gram_on_device as gpu_gram
+from cfmgml.kernels.factors import factorize
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.solvers.cccp import Problem, solve_cccp
+from cfmgml.learning.solvers.on_device import solve_cccp_on_device
 from cfmgml.model_selection import choose_alpha
-from cfmgml.objective import RankLoss
-from cfmgml.solvers.cccp import Problem, solve_cccp
-from cfmgml.solvers.on_device import solve_cccp_on_device
 
 
 def make_loss(seed=0, n_labels=7, **params):

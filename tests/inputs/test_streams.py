@@ -11,12 +11,13 @@ import pyarrow.parquet
 import pytest
 from PIL import Image
 
-from cfmgml._parquet import writing
-from cfmgml._parquet.folder import HEADER
-from cfmgml.datasets import _counting, _picture_build
-from cfmgml.datasets._cooccurrence import Vocabulary
-from cfmgml.datasets._counting import count_texts
-from cfmgml.datasets._keyword_graphs import Recipe
+from cfmgml.builders.pictures import picture_build
+from cfmgml.builders.texts import counting
+from cfmgml.builders.texts.cooccurrence import Vocabulary
+from cfmgml.builders.texts.counting import count_texts
+from cfmgml.builders.texts.keyword_graphs import Recipe
+from cfmgml.data.parquet import writing
+from cfmgml.data.parquet.folder import HEADER
 from cfmgml.inputs import Pattern, bags_like, image_bags, streams, text_bags
 from cfmgml.inputs.streams import input_stream
 from cfmgml.inputs.tables import read_table, stream_table
@@ -33,8 +34,8 @@ class Stopped(Exception):
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(streams, "DOCUMENTS_AT_ONCE", 3)
-    monkeypatch.setattr(_picture_build, "AT_ONCE", 2)
-    monkeypatch.setattr(_counting, "PAIRS_IN_MEMORY", 10)
+    monkeypatch.setattr(picture_build, "AT_ONCE", 2)
+    monkeypatch.setattr(counting, "PAIRS_IN_MEMORY", 10)
     warnings.simplefilter("ignore")  # of pictures that are scaled or left out
 
 

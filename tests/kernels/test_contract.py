@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from cfmgml import GraphBatch, gram_matrix
-from cfmgml._segments import segment_sum
+from cfmgml.common.segments import segment_sum
 from cfmgml.kernels.files import SAVED, kernel_from_state, kernel_state
 from examples import KERNELS, graph_batches, random_graphs, shuffle_nodes
 

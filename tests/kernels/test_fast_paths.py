@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from cfmgml import GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
-from cfmgml.gram import gram_error
 from cfmgml.kernels import mixed_rows, node_tiles
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
+from cfmgml.kernels.gram import gram_error
 from cfmgml.kernels.node_blocks import sum_nodes
 from cfmgml.kernels.node_maps import group_centres
 from cfmgml.kernels.path_counts import NodeWeights

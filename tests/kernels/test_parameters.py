@@ -13,8 +13,8 @@ from cfmgml import (
     WeisfeilerLehman,
     gram_matrix,
 )
-from cfmgml.factors import factorize, factorize_by_pivots
 from cfmgml.kernels import FunctionKernel, as_kernel
+from cfmgml.kernels.factors import factorize, factorize_by_pivots
 from examples import random_graphs
 
 DOTS = GraphBatch([0, 1, 2], [0, 0, 0], [[], []], node_attributes=[[0.0], [3.0]])

@@ -11,10 +11,10 @@ from PIL import Image
 from skimage import data
 
 from cfmgml import GraphBatch
-from cfmgml.bags import BagDataset
-from cfmgml.datasets.images import bags_from_images
+from cfmgml.builders.pictures.images import bags_from_images
+from cfmgml.builders.shown import RIGHT, UNKNOWN, WRONG
+from cfmgml.data.bags import BagDataset
 from cfmgml.plots import plot_bag
-from cfmgml.plots._shown import RIGHT, UNKNOWN, WRONG
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])
 MASK = np.where(np.indices((100, 150))[1] < 60, 1, 2)

@@ -6,10 +6,10 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import PathPatch, Rectangle
 
-from cfmgml.datasets.texts import bags_from_texts
-from cfmgml.plots._shown import RIGHT, UNKNOWN, WRONG
-from cfmgml.plots._text_flow import flow
-from cfmgml.plots.texts import KEYWORD, plot_text_bag
+from cfmgml.builders.shown import RIGHT, UNKNOWN, WRONG
+from cfmgml.builders.texts.drawing import KEYWORD, plot_text_bag
+from cfmgml.builders.texts.text_flow import flow
+from cfmgml.builders.texts.texts import bags_from_texts
 
 TEXTS = ["Gene expression rises.", "Tumour cells migrate; cells are migrating."]
 

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from cfmgml import CfMGML, NodeSum
-from cfmgml._parquet.folder import KEY
+from cfmgml.data.parquet.folder import KEY
 from cfmgml.scale import predict_store, prediction
 from cfmgml.stores import BagStore
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from cfmgml import CfMGML, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman
-from cfmgml.gram import gram_matrix
 from cfmgml.kernels import HashedWL
+from cfmgml.kernels.gram import gram_matrix
 from cfmgml.metrics import bag_report
 from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
 from cfmgml.scale.partitions import Job, loss_of, prepare

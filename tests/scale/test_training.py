@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cfmgml import GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
-from cfmgml._parquet.folder import partition_files
+from cfmgml.data.parquet.folder import partition_files
 from cfmgml.kernels import HashedWL
 from cfmgml.metrics import bag_report
 from cfmgml.scale import fit_store, partitions

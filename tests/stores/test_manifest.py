@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cfmgml import BagDataset
-from cfmgml._parquet import folder as store_folder
-from cfmgml._parquet import writing
-from cfmgml._parquet.folder import HEADER, partition_files
-from cfmgml._parquet.journal import JOURNAL
+from cfmgml.data.parquet import folder as store_folder
+from cfmgml.data.parquet import writing
+from cfmgml.data.parquet.folder import HEADER, partition_files
+from cfmgml.data.parquet.journal import JOURNAL
 from cfmgml.inputs import describe_file
 from cfmgml.stores import BagStore, is_store
 from examples import random_bags

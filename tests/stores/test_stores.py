@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cfmgml import BagDataset, GraphBatch
-from cfmgml._parquet.folder import KEY, partition_files
+from cfmgml.data.parquet.folder import KEY, partition_files
 from cfmgml.stores import BagStore, is_store
 from examples import graph_batches, random_bags
 

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from cfmgml.datasets._image_files import read_image
+from cfmgml.builders.pictures.image_files import read_image
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.uploads import decode_picture
 

@@ -5,16 +5,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from cfmgml._memory import check_pairwise_size
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.baselines._instances import MeanVectors, one_node_graphs
 from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
-from cfmgml.estimator import BagEstimator, unchanged_on_error
-from cfmgml.gram import check_dtype, gram_matrix
-from cfmgml.graphs import GraphBatch
+from cfmgml.baselines.instances import MeanVectors, one_node_graphs
+from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
-from cfmgml.scoring import DualScorer
+from cfmgml.kernels.gram import check_dtype, gram_matrix
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
+from cfmgml.learning.scoring import DualScorer
 
 INSTANCES = ("graphs", "mean")
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from cfmgml._segments import lengths, segment_ids
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.segments import lengths, segment_ids
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
 
 # -- the network ---------------------------------------------------------------------------------
 

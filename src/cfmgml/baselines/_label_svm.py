@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
-from cfmgml._segments import lengths, segment_ids
-from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.segments import lengths, segment_ids
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

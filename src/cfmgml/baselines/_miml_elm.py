@@ -12,8 +12,8 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.special import expit
 
-from cfmgml._segments import segment_max
-from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.segments import segment_max
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 CHUNK_GRAPHS = 1024  # rows of instance distances held at a time
 MAX_ROUNDS = 100  # of k-medoids; it settles after a handful

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._compiled import compiled
-from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.compiled import compiled
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

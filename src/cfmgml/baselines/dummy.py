@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.estimator import BagEstimator, unchanged_on_error
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
 class Dummy(BagEstimator):

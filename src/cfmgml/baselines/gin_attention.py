@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from cfmgml._progress import progress
-from cfmgml._segments import take_segments
-from cfmgml._typing import BoolArray, FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.baselines._instances import MeanVectors, bag_contents, canonical_order
-from cfmgml.estimator import BagEstimator, unchanged_on_error
-from cfmgml.graphs import GraphBatch
+from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 FEWEST_BAGS = 10  # with fewer, none is held out
 CLIP = 3.0  # largest standardised attribute, in deviations

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 
 
 class HLK(CfMGML):

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._progress import progress
-from cfmgml._typing import FloatArray
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
+from cfmgml.common.progress import progress
+from cfmgml.common.typing import FloatArray
 
 SOLVERS = ("exact", "frank-wolfe")
 
@@ -30,7 +30,7 @@ class M3MIML(BagSVM):
         Cost of a violated margin; the paper searches 10^-2 to 10^6.
     instances
         ``"graphs"`` compares graphs; ``"mean"`` compares the mean node attributes of each graph, as the paper's
-        bag-of-instances runs (see `cfmgml.baselines._instances`); the kernel then sees one-node graphs.
+        bag-of-instances runs (see `cfmgml.baselines.instances`); the kernel then sees one-node graphs.
     solver
         ``"exact"``: LIBSVM, label by label, to the optimum up to ``tol``. ``"frank-wolfe"``: as the authors' program,
         which stops after ``max_iter`` directions, far from the optimum.

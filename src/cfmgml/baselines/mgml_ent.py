@@ -6,13 +6,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from cfmgml._memory import check_pairwise_size
-from cfmgml._segments import take_segments
-from cfmgml._typing import BoolArray, FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.baselines._instances import canonical_order
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
-from cfmgml.estimator import BagEstimator, unchanged_on_error
+from cfmgml.baselines.instances import canonical_order
+from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.segments import take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
 
 

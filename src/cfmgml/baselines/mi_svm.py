@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._progress import progress
-from cfmgml._segments import segment_ids, segment_log_mean_exp
-from cfmgml._typing import FloatArray
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import segment_ids, segment_log_mean_exp
+from cfmgml.common.typing import FloatArray
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 

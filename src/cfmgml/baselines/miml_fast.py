@@ -5,13 +5,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from cfmgml._progress import progress
-from cfmgml._segments import segment_max, take_segments
-from cfmgml._typing import BoolArray, FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.baselines._instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
-from cfmgml.estimator import BagEstimator, unchanged_on_error
+from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import segment_max, take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
 class MIMLfast(BagEstimator):

@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.svm import SVC
 
-from cfmgml._memory import check_pairwise_size
-from cfmgml._typing import BoolArray, FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.estimator import BagEstimator, unchanged_on_error
-from cfmgml.gram import gram_matrix
+from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import choose_kernel
+from cfmgml.kernels.gram import gram_matrix
+from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
 class SgslSVM(BagEstimator):

@@ -19,8 +19,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cfmgml._printable import screened
 from cfmgml.cli._console import say, show
+from cfmgml.common.printable import screened
 
 COMMANDS = ("demo", "build", "train", "predict", "evaluate", "inspect", "serve", "reproduce", "bench")
 INTERRUPTED = 130

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
-from cfmgml._printable import printable, unscreened
+from cfmgml.common.printable import printable, unscreened
 
 
 class OnError(StrEnum):
@@ -42,7 +42,7 @@ def check_target(path: Path, option: str = "-o") -> None:
 @contextlib.contextmanager
 def hint_on_pictures(on_error: OnError) -> Iterator[None]:
     """Where a picture stops the work, say how to go on without it."""
-    from cfmgml.datasets._image_files import ImageError
+    from cfmgml.builders.pictures.image_files import ImageError
 
     try:
         yield

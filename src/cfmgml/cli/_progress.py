@@ -4,8 +4,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from cfmgml._printable import printable, screened_console
 from cfmgml.cli._console import say
+from cfmgml.common.printable import printable, screened_console
 
 if TYPE_CHECKING:
     from cfmgml.experiments.reproduction.reproduce import Reports

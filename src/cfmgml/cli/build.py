@@ -12,7 +12,7 @@ from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cfmgml.bags import BagDataset
+    from cfmgml.data.bags import BagDataset
     from cfmgml.inputs import Pattern
     from cfmgml.stores import BagStream
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml._printable import screened_console
 from cfmgml.cli._console import say
 from cfmgml.cli.serve import AllowHost, Host, Port
+from cfmgml.common.printable import screened_console
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cfmgml._printable import printable
 from cfmgml.cli._console import say, show
 from cfmgml.cli.train import KernelName
+from cfmgml.common.printable import printable
 
 HELP = (
     "Compare methods on your own bags by cross-validation, at the level of bags and, where their labels are known, of "
@@ -53,8 +53,8 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the folds and the methods.")] = 0,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
-    from cfmgml.bags import BagDataset
     from cfmgml.cli._progress import WorkBar
+    from cfmgml.data.bags import BagDataset
     from cfmgml.experiments.reproduction.evaluation import own_data, remarks, summary_table, wanted_methods
     from cfmgml.experiments.reproduction.methods import find_methods
     from cfmgml.experiments.reproduction.page import About

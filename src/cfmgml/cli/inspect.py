@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cfmgml._printable import printable
 from cfmgml.cli._console import show
+from cfmgml.common.printable import printable
 
 HELP = (
     "Say what is in a data set, a store or a model: how it was built, its sizes and labels, kernel, versions and hash. "

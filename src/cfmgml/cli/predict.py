@@ -11,8 +11,8 @@ from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say, ta
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
-    from cfmgml.bags import BagDataset
-    from cfmgml.model import CfMGML
+    from cfmgml.data.bags import BagDataset
+    from cfmgml.model.cfmgml import CfMGML
 
 HELP = (
     "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
@@ -83,7 +83,7 @@ def predict(
     from cfmgml.inputs.like import Pattern
     from cfmgml.inputs.masks import write_masks
     from cfmgml.inputs.tables import check_writable, format_table
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
 
     if out is not None:
         check_target(out)
@@ -112,7 +112,7 @@ def _predict_store(
 ) -> None:
     from cfmgml.inputs.store_predictions import StorePredictions
     from cfmgml.inputs.tables import check_writable
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
     from cfmgml.stores import BagStore
 
     as_folder = out is not None and not out.suffix
@@ -146,7 +146,7 @@ def _draw(model: "CfMGML", bags: "BagDataset", folder: Path) -> None:
         raise ValueError("--draw is for pictures, and these bags were not built from any.")
     from matplotlib import pyplot as plt
 
-    from cfmgml._files import atomic_write
+    from cfmgml.common.files import atomic_write
     from cfmgml.plots import plot_bag
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,9 +11,9 @@ from cfmgml.cli._console import check_target, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
-    from cfmgml.bags import BagDataset
+    from cfmgml.data.bags import BagDataset
     from cfmgml.kernels import Kernel
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
     from cfmgml.stores import BagStore
 
 N_FOLDS = 3  # that choose alpha
@@ -79,7 +79,7 @@ def train(
     strength = _strength(alpha)
     engine = engine_of(dask, n_jobs)
     check_target(out)
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
 
     in_store = data.is_dir()
     if in_store:
@@ -105,7 +105,7 @@ def train(
 
 
 def _open_bags(data: Path) -> "BagDataset":
-    from cfmgml.bags import BagDataset
+    from cfmgml.data.bags import BagDataset
 
     return BagDataset.load(data)
 
@@ -152,7 +152,7 @@ def _strength(alpha: str) -> float | None:
 
 
 def _choose(model: "CfMGML", bags: "BagDataset | BagStore", seed: int) -> float:
-    from cfmgml._progress import progress
+    from cfmgml.common.progress import progress
     from cfmgml.model_selection import choose_alpha
     from cfmgml.scale.maps import SAMPLE_GRAPHS
     from cfmgml.stores import BagStore

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.data.bags import BagDataset
 
 VARIABLE = "CFMGML_CACHE"
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._segments import offsets
-from cfmgml._typing import BoolArray
-from cfmgml.bags import BagDataset
+from cfmgml.builders.texts.keyword_graphs import RECIPE_VERSION, Recipe
+from cfmgml.builders.texts.text_graphs import Running
+from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import BoolArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import content_digest
-from cfmgml.datasets._keyword_graphs import RECIPE_VERSION, Recipe
-from cfmgml.datasets._overlap import overlap_summary
-from cfmgml.datasets._text_graphs import Running
-from cfmgml.datasets.texts import bags_from_texts
+from cfmgml.datasets.overlap import overlap_summary
 
 Record = dict[str, Any]
 

@@ -7,12 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.builders.pictures.image_files import import_pillow
+from cfmgml.builders.pictures.images import bags_from_images
+from cfmgml.builders.pictures.picture_graphs import RECIPE_VERSION, Recipe
+from cfmgml.builders.pictures.source_files import source_info
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached, content_digest
-from cfmgml.datasets._image_files import import_pillow
-from cfmgml.datasets._picture_graphs import RECIPE_VERSION, Recipe
-from cfmgml.datasets._source_files import source_info
-from cfmgml.datasets.images import bags_from_images
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.builders.texts.keywords import words
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
-from cfmgml.datasets._keywords import words
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_records, with_references
 

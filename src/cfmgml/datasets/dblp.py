@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_records, with_references

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-from cfmgml._segments import lengths, offsets
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.segments import lengths, offsets
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 
 SIDE = 8
 N_TRAIN = 1200  # this many digits are for training bags, the rest for test bags; drawn once, with a fixed seed

@@ -6,11 +6,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, cache_key, label_matrix, read_records
-from cfmgml.datasets.texts import bags_from_texts
 
 FILE = "sentences.jsonl.gz"
 INFO = {

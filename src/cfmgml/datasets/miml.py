@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfmgml._segments import offsets
-from cfmgml._typing import BoolArray, FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import ImageError, read_matlab
+from cfmgml.builders.pictures.image_files import ImageError, read_matlab
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets.msrc import MSRC_LABELS
-from cfmgml.graphs import GraphBatch
 
 SCENE = {
     "name": "Scene (MIML)",

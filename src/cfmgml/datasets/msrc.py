@@ -5,11 +5,11 @@ from typing import Literal
 
 import numpy as np
 
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import ImageError, image_files, read_matlab
+from cfmgml.builders.pictures.image_files import ImageError, image_files, read_matlab
+from cfmgml.builders.pictures.node_features import Features
+from cfmgml.builders.pictures.picture_graphs import Nodes
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
-from cfmgml.datasets._node_features import Features
-from cfmgml.datasets._picture_graphs import Nodes
 from cfmgml.datasets._segmented_images import Collection, Layout, load_collection, table_layout
 
 # fmt: off

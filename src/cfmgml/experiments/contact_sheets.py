@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cfmgml._segments import segment_max
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.segments import segment_max
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import load_hallmarks, load_msrc_v2
 from cfmgml.datasets.hallmarks import load_hallmarks_texts
 from cfmgml.kernels import NodeSum, WeisfeilerLehman
 from cfmgml.metrics import bag_report, graph_report
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ def draw_images(shown: Shown) -> "Figure":
     """A tile a bag; below them, for the first row again, what speaks for the rarest label that is predicted."""
     from matplotlib.figure import Figure
 
-    from cfmgml.plots.images import plot_image_bag
+    from cfmgml.builders.pictures.drawing import plot_image_bag
 
     n_rows = -(-shown.bags.n_bags // N_ACROSS)
     figure = Figure(figsize=(4.6 * N_ACROSS, 4.2 * (n_rows + 1) + 0.6), dpi=DPI, layout="constrained")
@@ -120,7 +120,7 @@ def draw_texts(shown: Shown, texts: dict[str, str]) -> "Figure":
     """A panel a bag, two in a row."""
     from matplotlib.figure import Figure
 
-    from cfmgml.plots.texts import plot_text_bag
+    from cfmgml.builders.texts.drawing import plot_text_bag
 
     n_rows = -(-shown.bags.n_bags // 2)
     height = 7 * n_rows + 1.2

@@ -15,19 +15,19 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from cfmgml._segments import segment_ids
-from cfmgml._typing import BoolArray, FloatArray
-from cfmgml.annotation import annotate
-from cfmgml.bags import BagDataset
 from cfmgml.baselines import HLK, Dummy, SgslSVM
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets import load_digit_bags
 from cfmgml.datasets.digits import digit_pictures
-from cfmgml.estimator import BagEstimator
-from cfmgml.gram import gram_matrix
-from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
+from cfmgml.kernels.gram import gram_matrix
+from cfmgml.learning.annotation import annotate
+from cfmgml.learning.estimator import BagEstimator
 from cfmgml.metrics import bag_report, graph_report
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 
 # Chosen on training digits alone, by `benchmarks/digit_settings.py`: for alpha the best average precision of bags,
 # for C, which may see graph labels, the best accuracy of graphs. docs/defaults.md has the table.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cfmgml._files import atomic_write
-from cfmgml._typing import FloatArray
+from cfmgml.common.files import atomic_write
+from cfmgml.common.typing import FloatArray
 from cfmgml.experiments.demo import MEASURES, DemoResult, Measure, MethodResult, ShownBag, ShownDigit, best_methods
 from cfmgml.experiments.demo_style import HEAT_LIGHT, INK_STEPS, STYLE
 from cfmgml.experiments.svg import line_chart, picture

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from cfmgml._typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray
 
 WIDTH, HEIGHT = 420, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40

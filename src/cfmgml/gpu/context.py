@@ -1,9 +1,9 @@
-"""`cfmgml.context` on a device."""
+"""`cfmgml.kernels.context` on a device."""
 
 from typing import Any
 
-from cfmgml._segments import lengths, segment_ids
-from cfmgml._typing import IntArray
+from cfmgml.common.segments import lengths, segment_ids
+from cfmgml.common.typing import IntArray
 
 
 def context_gram(K: Any, bag_ptr: IntArray, share: float) -> Any:

@@ -1,4 +1,4 @@
-"""`cfmgml.objective.RankLoss` in torch: the same numbers, all bags and labels at once."""
+"""`cfmgml.learning.objective.RankLoss` in torch: the same numbers, all bags and labels at once."""
 
 from typing import Any, NamedTuple
 
@@ -52,7 +52,7 @@ class TorchRankLoss:
         return torch.segment_reduce(values, "sum", lengths=self.sizes, axis=0)
 
     def _log_mean_exp(self, scores: Any, temperature: float) -> tuple[Any, Any]:
-        """As `cfmgml._segments.segment_log_mean_exp`; temperature 0 is the maximum, with the first one's slope."""
+        """As `segments.segment_log_mean_exp`; temperature 0 is the maximum, with the first one's slope."""
         import torch
 
         best = torch.segment_reduce(scores, "max", lengths=self.sizes, axis=0)

@@ -117,7 +117,7 @@ class GramSpace:
 def positive_part(gram: Any) -> tuple[Any, Any]:
     """A Gram matrix without its negative eigenvalues, and the eigenvectors that are left; None where all are.
 
-    The rule is that of `cfmgml.factors.factorize`: an eigenvalue counts if it is more than rounding. A Cholesky factor
+    The rule is that of `kernels.factors.factorize`: an eigenvalue counts if it is more than rounding. A Cholesky factor
     of the matrix, moved up by as much as rounding moves it, exists where there is nothing to leave out, and costs a
     small part of the eigenvectors.
     """

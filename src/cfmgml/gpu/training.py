@@ -1,4 +1,4 @@
-"""Training on a device: the rounds of `cfmgml.solvers.cccp`, with an L-BFGS that never leaves it.
+"""Training on a device: the rounds of `cfmgml.learning.solvers.cccp`, with an L-BFGS that never leaves it.
 
 Scores are linear in weights, so along a direction they are ``S + t D``: trying another step length costs one evaluation
 of the loss, and no product with rows or Gram matrix.
@@ -20,7 +20,7 @@ MAX_TRIALS = 25
 
 
 class Trained(NamedTuple):
-    """What training found, as `cfmgml.solvers.cccp.Solution`, and the scores of the training graphs."""
+    """What training found, as `cfmgml.learning.solvers.cccp.Solution`, and the scores of the training graphs."""
 
     coef: FloatArray
     intercept: FloatArray
@@ -153,7 +153,7 @@ def train(
     on_round: Callable[[int, float], None] = lambda done, value: None,
     trail: Sequence[FloatArray] = (),
 ) -> Trained:
-    """As `cfmgml.solvers.cccp.solve_cccp`: rounds until the objective stops falling or ``n_rounds`` are done.
+    """As `cfmgml.learning.solvers.cccp.solve_cccp`: rounds until the objective stops falling or ``n_rounds`` are done.
 
     ``loss`` is a `RankLoss`; ``trail`` is that of a problem nearby, whose rounds' ends are tried as starts.
     """

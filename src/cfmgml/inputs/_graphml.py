@@ -7,7 +7,7 @@ from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 
 SUFFIXES = (".graphml", ".xml")
 VECTOR = "cfmgml attributes"  # node data under a name that no file uses

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 
 CONVERT = """convert it in Python, where you trust it: graphs = torch.load(FILE, weights_only=False); \
 from cfmgml import BagDataset, GraphBatch; batch = GraphBatch.from_pyg(graphs); \

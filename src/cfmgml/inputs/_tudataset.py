@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfmgml._segments import offsets
-from cfmgml.graphs import GraphBatch, label_codes
+from cfmgml.common.segments import offsets
+from cfmgml.data.graphs import GraphBatch, label_codes
 
 
 def find_tudataset(path: Path) -> Path | None:

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._files import read_header
-from cfmgml._segments import lengths
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._contents import same_graphs
-from cfmgml.datasets._overlap import overlap_summary
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.files import read_header
+from cfmgml.common.segments import lengths
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.datasets.contents import same_graphs
+from cfmgml.datasets.overlap import overlap_summary
 from cfmgml.inputs.remarks import label_remarks
-from cfmgml.model import CfMGML
+from cfmgml.learning.scoring import DualScorer
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import recipe_of
-from cfmgml.scoring import DualScorer
 from cfmgml.stores import BagStore
 
 Description = dict[str, Any]

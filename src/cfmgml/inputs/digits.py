@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import IMAGE_SUFFIXES, ByteArray, ImageError, read_image
+from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES, ByteArray, ImageError, read_image
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets.digits import INK, SIDE
 from cfmgml.inputs.paths import list_files
 from cfmgml.recipes import Recipe

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cfmgml._segments import offsets
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.inputs._graphml import SUFFIXES as GRAPHML
 from cfmgml.inputs._graphml import read_graphml
 from cfmgml.inputs._pyg import read_pyg

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import IMAGE_SUFFIXES
-from cfmgml.datasets._picture_build import PictureBuild
+from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES
+from cfmgml.builders.pictures.picture_build import PictureBuild
+from cfmgml.data.bags import BagDataset
 from cfmgml.inputs.labels import LabelTable, key_column, labels_of_rows, read_labels
 from cfmgml.inputs.matching import RowMatch, match_files
 from cfmgml.inputs.paths import list_files

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
+from cfmgml.common.typing import FloatArray
 from cfmgml.inputs.tables import Row, read_table
 
 KEYS = ("image", "file", "filename", "path", "name", "id", "bag", "document", "graph")

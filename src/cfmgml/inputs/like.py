@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cfmgml._files import read_header
-from cfmgml.bags import BagDataset
+from cfmgml.common.files import read_header
+from cfmgml.data.bags import BagDataset
 from cfmgml.inputs.digits import digit_bags
 from cfmgml.inputs.graphs import graph_bags
 from cfmgml.inputs.images import image_bags
 from cfmgml.inputs.texts import text_bags
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import check_same_recipe, recipe_of
 from cfmgml.stores import BagStore, is_store
 

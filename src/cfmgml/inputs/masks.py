@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._files import atomic_write
-from cfmgml._segments import segment_ids
-from cfmgml._typing import IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import import_pillow
-from cfmgml.datasets._picture_graphs import Recipe, read_picture, regions_and_superpixels
-from cfmgml.datasets._source_files import find_source_files
+from cfmgml.builders.pictures.image_files import import_pillow
+from cfmgml.builders.pictures.picture_graphs import Recipe, read_picture, regions_and_superpixels
+from cfmgml.builders.pictures.source_files import find_source_files
+from cfmgml.common.files import atomic_write
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import IntArray
+from cfmgml.data.bags import BagDataset
 
 
 def region_mask(bags: BagDataset, bag: int = 0, image: Any = None, segments: Any = None) -> IntArray:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._segments import segment_ids, segment_max
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.model import CfMGML
+from cfmgml.common.segments import segment_ids, segment_max
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.model.cfmgml import CfMGML
 
 LEVELS = ("bag", "graph", "node")
 

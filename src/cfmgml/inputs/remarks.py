@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cfmgml._segments import lengths, offsets
-from cfmgml._typing import HashArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._contents import content_digests, numbered, same_graphs
-from cfmgml.datasets._overlap import overlap_summary
+from cfmgml.common.segments import lengths, offsets
+from cfmgml.common.typing import HashArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.datasets.contents import content_digests, numbered, same_graphs
+from cfmgml.datasets.overlap import overlap_summary
 
 SHOWN = 20  # names that are kept of many
 

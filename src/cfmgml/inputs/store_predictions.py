@@ -7,13 +7,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from cfmgml._files import atomic_write
-from cfmgml._parquet.folder import cut
-from cfmgml._progress import progress
-from cfmgml.bags import BagDataset
+from cfmgml.common.files import atomic_write
+from cfmgml.common.progress import progress
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.parquet.folder import cut
 from cfmgml.inputs.predictions import check_level, prediction_columns, prediction_rows
 from cfmgml.inputs.tables import check_writable, format_table, import_pyarrow, table_head
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import check_same_recipe
 from cfmgml.scale import predict_store
 from cfmgml.scale.engines import Engine, running

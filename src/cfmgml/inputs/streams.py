@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._counting import count_texts
-from cfmgml.datasets._keyword_graphs import Recipe as KeywordRecipe
-from cfmgml.datasets.texts import texts_of
+from cfmgml.builders.texts.counting import count_texts
+from cfmgml.builders.texts.keyword_graphs import Recipe as KeywordRecipe
+from cfmgml.builders.texts.texts import texts_of
+from cfmgml.data.bags import BagDataset
 from cfmgml.inputs.images import image_build
 from cfmgml.inputs.labels import LabelTable, read_labels, table_of_sets
 from cfmgml.inputs.like import Pattern

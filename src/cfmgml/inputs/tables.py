@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from cfmgml._files import atomic_write
+from cfmgml.common.files import atomic_write
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")

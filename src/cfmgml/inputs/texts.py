@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.bags import BagDataset
+from cfmgml.data.bags import BagDataset
 from cfmgml.inputs.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.inputs.matching import RowMatch, match_files, match_names
 from cfmgml.inputs.paths import list_files

@@ -17,9 +17,9 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from cfmgml._segments import segment_sum
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.segments import segment_sum
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 
 Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.function import as_kernel
 from cfmgml.kernels.node_sum import NodeSum

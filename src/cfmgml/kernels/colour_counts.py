@@ -6,8 +6,8 @@ Codes are hashes already, so their low bits are as good a place in a table as an
 import numpy as np
 from scipy import sparse
 
-from cfmgml._compiled import compiled
-from cfmgml._typing import HashArray, IntArray, NumberArray
+from cfmgml.common.compiled import compiled
+from cfmgml.common.typing import HashArray, IntArray, NumberArray
 
 MOST_IN_BUCKET = 64  # codes that are sorted by insertion
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._segments import segment_ids
-from cfmgml._typing import BoolArray, FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Operand, Rows, normalising_scale
 from cfmgml.kernels.function import as_kernel
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfmgml._digests import digest_of
+from cfmgml.common.digests import digest_of
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.graph_hopper import GraphHopper

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Operand
 
 

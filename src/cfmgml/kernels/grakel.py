@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
 
 

@@ -1,6 +1,6 @@
 """The GraphHopper kernel (Feragen et al., NeurIPS 2013)."""
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.node_pairs import NodePairKernel
 from cfmgml.kernels.path_counts import NodeWeights, path_counts
 

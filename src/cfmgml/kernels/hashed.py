@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._numbers import check_number
-from cfmgml._segments import segment_ids
-from cfmgml._typing import FloatArray, HashArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.numbers import check_number
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import FloatArray, HashArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import FeatureOperand, row_norms
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 

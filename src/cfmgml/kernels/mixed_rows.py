@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._compiled import compiled
-from cfmgml._typing import FloatArray, IntArray
+from cfmgml.common.compiled import compiled
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.kernels.base import Operand, row_norms
 
 COMMON = 0.1  # share of graphs from which on a column is cheaper dense: measured, and flat around the best

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from cfmgml._compiled import compiled
-from cfmgml._segments import lengths, offsets, segment_ids, segment_sum, take_segments
-from cfmgml._typing import FloatArray, IntArray
+from cfmgml.common.compiled import compiled
+from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum, take_segments
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.kernels.base import Operand, Rows, row_norms
 from cfmgml.kernels.path_counts import NodeWeights
 

@@ -10,8 +10,8 @@
 import numpy as np
 from scipy import linalg, sparse
 
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 
 NODE_KERNELS = ("rbf", "linear", "delta")
 APPROXIMATIONS = ("fourier", "nystrom")

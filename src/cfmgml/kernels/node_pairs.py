@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._numbers import check_number
-from cfmgml._segments import lengths
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.numbers import check_number
+from cfmgml.common.segments import lengths
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, Rows
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
@@ -39,7 +39,7 @@ class NodePairKernel(Kernel):
     approximation
         For rbf: None is exact; ``"fourier"`` or ``"nystrom"`` give an explicit map of ``n_components`` columns for
         the nodes. Once resolved, ``approximation_error_`` is the relative error (Frobenius norm) of the node kernel
-        on nodes drawn anew; sums over nodes are much closer (`cfmgml.gram.gram_error`). With ``"nystrom"``, K(g, g) is
+        on nodes drawn anew; sums over nodes are much closer (`gram_error`). With ``"nystrom"``, K(g, g) is
         exact.
     n_components, random_state
         Of the approximation.

@@ -1,6 +1,6 @@
 """The plain sum of node kernels."""
 
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.node_pairs import NodePairKernel
 from cfmgml.kernels.path_counts import NodeWeights, unit_weights
 

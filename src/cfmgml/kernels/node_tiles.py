@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml._compiled import compiled
-from cfmgml._segments import lengths, take_segments
-from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.compiled import compiled
+from cfmgml.common.segments import lengths, take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.kernels.base import Operand
 from cfmgml.kernels.path_counts import NodeWeights
 

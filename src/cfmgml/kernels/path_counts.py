@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml._compiled import compiled
-from cfmgml._memory import physical_gib
-from cfmgml._segments import lengths, offsets, take_segments
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.compiled import compiled
+from cfmgml.common.memory import physical_gib
+from cfmgml.common.segments import lengths, offsets, take_segments
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 
 
 @dataclass(frozen=True)

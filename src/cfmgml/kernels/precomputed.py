@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
 
 STRIPE = 2048  # rows that are checked at a time

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from cfmgml._compiled import compiled
-from cfmgml._numbers import check_number
-from cfmgml._typing import FloatArray, HashArray, IntArray, NumberArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.compiled import compiled
+from cfmgml.common.numbers import check_number
+from cfmgml.common.typing import FloatArray, HashArray, IntArray, NumberArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import FeatureKernel, Operand, row_norms
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile

@@ -10,7 +10,7 @@ edges, from the last node first and then up the path; then by the new node's lab
 
 import numpy as np
 
-from cfmgml._compiled import compiled
+from cfmgml.common.compiled import compiled
 
 
 @compiled

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from cfmgml._typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 
 def label_entropy(contained: BoolArray | sparse.csr_array, bag_ids: IntArray, Y: BoolArray) -> FloatArray:

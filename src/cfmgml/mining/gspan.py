@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cfmgml._progress import progress
-from cfmgml._segments import segment_ids
-from cfmgml._typing import BoolArray, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.mining._loops import extensions, is_least_code
 from cfmgml.mining.patterns import SubgraphPatterns, check_node_labels
 

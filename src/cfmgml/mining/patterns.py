@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from cfmgml._files import atomic_write
-from cfmgml._segments import check_index, lengths, offsets, segment_ids, take_segments
-from cfmgml._typing import BoolArray, FloatArray, Index, IntArray
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.files import atomic_write
+from cfmgml.common.segments import check_index, lengths, offsets, segment_ids, take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, Index, IntArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.mining._loops import find_patterns
 
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +39,12 @@ def plot_bag(
         Where to draw; by default a new figure.
     **content
         What the bags themselves do not keep: ``image`` and ``segments``, or ``folder``
-        (`cfmgml.plots.images.plot_image_bag`); or ``texts`` (`cfmgml.plots.texts.plot_text_bag`).
+        (`builders.pictures.drawing.plot_image_bag`); or ``texts`` (`builders.texts.drawing.plot_text_bag`).
 
     Examples
     --------
     >>> from skimage import data
-    >>> from cfmgml.datasets.images import bags_from_images
+    >>> from cfmgml.builders.pictures.images import bags_from_images
     >>> photo = data.coffee()
     >>> plot_bag(bags_from_images([photo]), image=photo).get_title()
     'image0'
@@ -52,11 +52,11 @@ def plot_bag(
     common: dict[str, Any] = {"scores": scores, "contributions": contributions, "label": label, "ax": ax}
     builder = bags.info.get("builder")
     if builder == "images":
-        from cfmgml.plots.images import plot_image_bag
+        from cfmgml.builders.pictures.drawing import plot_image_bag
 
         return plot_image_bag(bags, bag, **common, **content)
     if builder == "texts":
-        from cfmgml.plots.texts import plot_text_bag
+        from cfmgml.builders.texts.drawing import plot_text_bag
 
         return plot_text_bag(bags, bag, **common, **content)
     raise ValueError(f"plot_bag draws bags built from images or texts; info['builder'] of these is {builder!r}.")

@@ -4,9 +4,9 @@ happened."""
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfmgml._files import load_arrays, save_arrays
-from cfmgml.solvers.cccp import Standing
-from cfmgml.solvers.lbfgs import State
+from cfmgml.common.files import load_arrays, save_arrays
+from cfmgml.learning.solvers.cccp import Standing
+from cfmgml.learning.solvers.lbfgs import State
 
 KIND = "training checkpoint"
 

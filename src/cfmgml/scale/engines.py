@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._memory import physical_gib
-from cfmgml._typing import FloatArray
+from cfmgml.common.memory import physical_gib
+from cfmgml.common.typing import FloatArray
 
 FAN_IN = 8
 ATTEMPTS = 20  # with workers dying all the time somebody should have a look

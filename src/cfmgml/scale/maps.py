@@ -5,8 +5,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from cfmgml._numbers import check_number
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.numbers import check_number
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import GraphHopper, HashedWL, Kernel, NodeSum, SumKernel, WeisfeilerLehman, as_kernel
 from cfmgml.stores import BagStore
 

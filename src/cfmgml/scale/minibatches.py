@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.objective import Linearisation
-from cfmgml.solvers.cccp import Problem
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.learning.objective import Linearisation
+from cfmgml.learning.solvers.cccp import Problem
 
 BAGS = 256  # in a mini-batch of a stream
 FITTED_STEPS = 10  # mini-batches that a fit counts as, beside those of its bags; tried from 1 to 300 (docs/scale.md)

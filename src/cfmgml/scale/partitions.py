@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cfmgml._digests import digest_of
-from cfmgml._files import atomic_write
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
-from cfmgml.estimator import check_targets
+from cfmgml.common.digests import digest_of
+from cfmgml.common.files import atomic_write
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.kernels.base import Kernel, Rows
 from cfmgml.kernels.files import kernel_digest
-from cfmgml.objective import Linearisation, RankLoss
-from cfmgml.scoring import normalised_features
-from cfmgml.solvers.cccp import Problem
+from cfmgml.learning.estimator import check_targets
+from cfmgml.learning.objective import Linearisation, RankLoss
+from cfmgml.learning.scoring import normalised_features
+from cfmgml.learning.solvers.cccp import Problem
 from cfmgml.stores import BagStore
 
 

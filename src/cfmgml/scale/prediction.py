@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._digests import digest_of
-from cfmgml._files import atomic_write
-from cfmgml._parquet.folder import KEY
-from cfmgml._parquet.tables import matrix_column, pyarrow, string_column
-from cfmgml._progress import progress
-from cfmgml._segments import lengths, segment_ids, segment_max
-from cfmgml._typing import FloatArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.digests import digest_of
+from cfmgml.common.files import atomic_write
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import lengths, segment_ids, segment_max
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.parquet.folder import KEY
+from cfmgml.data.parquet.tables import matrix_column, pyarrow, string_column
 from cfmgml.kernels.files import kernel_digest
 from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore

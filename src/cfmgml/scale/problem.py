@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
+from cfmgml.common.typing import FloatArray
+from cfmgml.learning.solvers.cccp import column_squares, units_of_theta
 from cfmgml.scale.engines import Engine, Sums, add
 from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
 from cfmgml.scale.partitions import Job, linearised, partition
-from cfmgml.solvers.cccp import column_squares, units_of_theta
 
 FEWEST_BLOCKS = 32
 LANE_BAGS = 1024  # in a mini-batch: the fewer steps are paid back sooner than shorter ones

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
-from cfmgml.solvers.cccp import Standing
+from cfmgml.common.typing import FloatArray
+from cfmgml.learning.solvers.cccp import Standing
 
 SECONDS = 2.0  # between two lines
 

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from cfmgml._files import try_lock
+from cfmgml.common.files import try_lock
 
 PREFIX = "cfmgml-features-"
 OWNER = "owner"

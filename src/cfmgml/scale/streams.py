@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._builds import check_same_recipe
-from cfmgml.bags import BagDataset
-from cfmgml.estimator import check_bags, check_targets, label_names_of, targets_in_order
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builds import check_same_recipe
 from cfmgml.kernels import Kernel, as_kernel
-from cfmgml.learned import Learned, StepSizes
+from cfmgml.learning.estimator import check_bags, check_targets, label_names_of, targets_in_order
+from cfmgml.learning.learned import Learned, StepSizes
+from cfmgml.learning.scoring import ExplicitScorer
+from cfmgml.learning.solvers.cccp import Problem
 from cfmgml.scale.maps import resolve_explicit
 from cfmgml.scale.minibatches import BAGS, FITTED_STEPS, AdaGrad, batches
 from cfmgml.scale.partitions import check_no_context, loss_of
-from cfmgml.scoring import ExplicitScorer
-from cfmgml.solvers.cccp import Problem
 from cfmgml.stores import BagStore
 
 

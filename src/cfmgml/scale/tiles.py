@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml._digests import digest_of
-from cfmgml._files import atomic_write
-from cfmgml._progress import progress
-from cfmgml._typing import FloatArray
-from cfmgml.gram import check_dtype, gram_matrix
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.digests import digest_of
+from cfmgml.common.files import atomic_write
+from cfmgml.common.progress import progress
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.kernels.files import kernel_digest
+from cfmgml.kernels.gram import check_dtype, gram_matrix
 from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
+from cfmgml.common.typing import FloatArray
 from cfmgml.kernels import Kernel
-from cfmgml.learned import Learned
+from cfmgml.learning.learned import Learned
+from cfmgml.learning.scoring import ExplicitScorer
+from cfmgml.learning.solvers.cccp import Solution, Standing, solve_cccp
+from cfmgml.learning.solvers.lbfgs import State
 from cfmgml.scale.checkpoints import Checkpoint
 from cfmgml.scale.engines import Engine, Joblib, running
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
@@ -17,9 +20,6 @@ from cfmgml.scale.partitions import Job, check_no_context, features_key, loss_of
 from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
 from cfmgml.scale.reports import Reporter
 from cfmgml.scale.scratch import feature_folder
-from cfmgml.scoring import ExplicitScorer
-from cfmgml.solvers.cccp import Solution, Standing, solve_cccp
-from cfmgml.solvers.lbfgs import State
 from cfmgml.stores import BagStore
 
 MEMORY_SHARE = 0.25  # of a worker's memory, for features

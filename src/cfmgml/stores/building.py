@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._parquet.folder import cut
-from cfmgml._parquet.writing import StoreWriter
-from cfmgml._typing import IntArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.typing import IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.parquet.folder import cut
+from cfmgml.data.parquet.writing import StoreWriter
 
 Piece = tuple[BagDataset, IntArray]  # bags, and the number of the input that each was built from
 GRAPHS_PER_PARTITION = 10_000

@@ -20,7 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._parquet.folder import (
+from cfmgml.common.typing import IntArray, NameArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.parquet.folder import (
     HEADER,
     Partition,
     check_content,
@@ -30,10 +33,7 @@ from cfmgml._parquet.folder import (
     read_header,
     read_partitions,
 )
-from cfmgml._parquet.journal import JOURNAL
-from cfmgml._typing import IntArray, NameArray
-from cfmgml.bags import BagDataset
-from cfmgml.graphs import GraphBatch
+from cfmgml.data.parquet.journal import JOURNAL
 
 SAMPLED_PARTITIONS = 16  # a sample is drawn from this many partitions, not from all
 

@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import ndimage
 
-from cfmgml._segments import segment_ids, segment_max
-from cfmgml._typing import FloatArray, IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._image_files import ImageError
-from cfmgml.datasets._keyword_graphs import find_nodes
-from cfmgml.datasets._keywords import normal_form
-from cfmgml.datasets._picture_graphs import Recipe as PictureRecipe
-from cfmgml.datasets._picture_graphs import regions_and_superpixels
-from cfmgml.datasets._regions import find_regions
-from cfmgml.datasets._sentences import split_sentences
+from cfmgml.builders.pictures.image_files import ImageError
+from cfmgml.builders.pictures.picture_graphs import Recipe as PictureRecipe
+from cfmgml.builders.pictures.picture_graphs import regions_and_superpixels
+from cfmgml.builders.pictures.regions import find_regions
+from cfmgml.builders.texts.keyword_graphs import find_nodes
+from cfmgml.builders.texts.keywords import normal_form
+from cfmgml.builders.texts.sentences import split_sentences
+from cfmgml.common.segments import segment_ids, segment_max
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets.digits import SIDE
 from cfmgml.inputs.digits import digits_of_strip
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import Recipe
 from cfmgml.web.exhibits import check_servable
 from cfmgml.web.limits import Limits, Refused

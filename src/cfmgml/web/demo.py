@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_digits, load_sample_images
 
-from cfmgml.bags import BagDataset
+from cfmgml.builders.pictures.image_files import ByteArray, import_pillow
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import bags_from_images, load_digit_bags
-from cfmgml.datasets._image_files import ByteArray, import_pillow
 from cfmgml.datasets.digits import digit_numbers
 from cfmgml.kernels import NodeSum
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.exhibits import Exhibit, Sample
 
 N_DIGIT_BAGS = 300

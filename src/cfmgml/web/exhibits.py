@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import Recipe, recipe_of
 from cfmgml.web.limits import Limits
 

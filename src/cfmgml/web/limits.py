@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from cfmgml._numbers import check_number
+from cfmgml.common.numbers import check_number
 
 
 @dataclass(frozen=True)

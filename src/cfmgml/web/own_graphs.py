@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cfmgml._segments import offsets
-from cfmgml._typing import IntArray
-from cfmgml.bags import BagDataset
-from cfmgml.graphs import GraphBatch
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel
 from cfmgml.web.limits import Limits, Refused
 

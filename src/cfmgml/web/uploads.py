@@ -4,7 +4,7 @@ import io
 import warnings
 from typing import Any
 
-from cfmgml.datasets._image_files import ImageError, Picture, import_pillow, read_image
+from cfmgml.builders.pictures.image_files import ImageError, Picture, import_pillow, read_image
 from cfmgml.web.limits import Limits, Refused
 
 TYPES = {  # what browsers show, too; by Pillow's name (MPO: a JPEG with a second view, as phones make them)

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import recipe_of
 from cfmgml.web.answers import Analyst
 from cfmgml.web.frames import Header, pack, read_frame

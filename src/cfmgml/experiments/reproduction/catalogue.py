@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import BoolArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.typing import BoolArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import load_cora_topics, load_dblp, load_hallmarks, load_msrc_v2, load_scene, load_voc2012
 from cfmgml.kernels import GraphHopper, Kernel, NodeSum, WeisfeilerLehman
 
@@ -72,7 +72,7 @@ def labels_only(bags: BagDataset) -> BagDataset:
 def joined(bags: BagDataset) -> BagDataset:
     """Each bag as one graph: its graphs side by side, with no edge between them.
 
-    >>> from cfmgml.graphs import GraphBatch
+    >>> from cfmgml.data.graphs import GraphBatch
     >>> graphs = GraphBatch(node_ptr=[0, 1, 3, 4], edge_ptr=[0, 0, 1, 1], edges=[[1], [2]], node_labels=[5, 6, 7, 8])
     >>> joined(BagDataset(graphs, bag_ptr=[0, 2, 3], Y=[[1], [0]])).graphs.node_ptr
     array([0, 3, 4])

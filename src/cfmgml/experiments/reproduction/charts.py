@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from cfmgml._typing import IntArray
+from cfmgml.common.typing import IntArray
 from cfmgml.experiments.reproduction.statistics import RankTest
 from cfmgml.experiments.svg import nice_step
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cfmgml._typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.experiments.reproduction.comparing import STAND_IN_NOTE, cell_text, number
 from cfmgml.experiments.reproduction.measures import find_measure
 from cfmgml.experiments.reproduction.methods import METHODS

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._contents import same_graphs
-from cfmgml.datasets._overlap import overlap_summary
+from cfmgml.data.bags import BagDataset
+from cfmgml.datasets.contents import same_graphs
+from cfmgml.datasets.overlap import overlap_summary
 from cfmgml.experiments.reproduction.catalogue import DataSet, joined
 from cfmgml.experiments.reproduction.comparing import best_and_ties, cell_text
 from cfmgml.experiments.reproduction.measures import MEASURES

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cfmgml._typing import IntArray
-from cfmgml.bags import BagDataset
+from cfmgml.common.typing import IntArray
+from cfmgml.data.bags import BagDataset
 
 SCHEMES = ("bags", "disjoint")
 
@@ -63,7 +63,7 @@ def make_folds(bags: BagDataset, plan: FoldPlan) -> list[Fold]:
 def share_matrix(bags: BagDataset) -> sparse.csr_array:
     """(n_bags, n_bags): whether two bags have a graph of the same name.
 
-    >>> from cfmgml.datasets.texts import bags_from_texts
+    >>> from cfmgml.builders.texts.texts import bags_from_texts
     >>> bags = bags_from_texts([["Graph kernels."], ["Query plans."], ["Graph kernels."]], graph_names=["a", "b", "a"])
     >>> share_matrix(bags).astype(int).toarray()
     array([[1, 0, 1],

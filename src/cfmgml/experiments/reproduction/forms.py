@@ -19,13 +19,13 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from cfmgml._files import atomic_write
-from cfmgml.bags import BagDataset
-from cfmgml.baselines._instances import MeanVectors, one_node_graphs
+from cfmgml.baselines.instances import MeanVectors, one_node_graphs
+from cfmgml.common.files import atomic_write
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.experiments.reproduction.catalogue import DataSet, draw_bags
-from cfmgml.gram import gram_matrix
-from cfmgml.graphs import GraphBatch
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
+from cfmgml.kernels.gram import gram_matrix
 
 MOST_IN_MATRIX = 8000  # graphs; with more, workers compute what they need
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._typing import BoolArray, FloatArray
-from cfmgml.annotation import annotate
-from cfmgml.bags import BagDataset
+from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.experiments.demo import Measure
+from cfmgml.learning.annotation import annotate
 from cfmgml.metrics import bag_report, graph_report, ranked_against
 
 MEASURES = (

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, GINAttention, MGMLent, MIMLfast, SgslSVM
-from cfmgml.estimator import BagEstimator
 from cfmgml.kernels import Kernel
-from cfmgml.model import CfMGML
+from cfmgml.learning.estimator import BagEstimator
+from cfmgml.model.cfmgml import CfMGML
 
 Params = dict[str, Any]
 Make = Callable[..., BagEstimator]

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml.bags import BagDataset
-from cfmgml.model import CfMGML
-from cfmgml.objective import RankLoss
-from cfmgml.scoring import DualScorer
+from cfmgml.data.bags import BagDataset
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.scoring import DualScorer
+from cfmgml.model.cfmgml import CfMGML
 
 
 def paper_objective(model: Any, train: BagDataset) -> float | None:
@@ -15,8 +15,8 @@ def paper_objective(model: Any, train: BagDataset) -> float | None:
 
     None for other models, and for ones with ``context``, which the paper does not have.
 
-    The default solver minimises a smoothed relative of it (`cfmgml.objective`) and has an intercept, `HLK` leaves out
-    its third term; the value is that of the whole for all of them.
+    The default solver minimises a smoothed relative of it (`cfmgml.learning.objective`) and has an intercept, `HLK`
+    leaves out its third term; the value is that of the whole for all of them.
 
     >>> from cfmgml.datasets import load_digit_bags
     >>> bags = load_digit_bags(n_bags=30)

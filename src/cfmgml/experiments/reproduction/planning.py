@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml._files import atomic_write
-from cfmgml._segments import lengths
-from cfmgml.bags import BagDataset
-from cfmgml.datasets._overlap import overlap_summary, seen_graphs
+from cfmgml.common.files import atomic_write
+from cfmgml.common.segments import lengths
+from cfmgml.data.bags import BagDataset
+from cfmgml.datasets.overlap import overlap_summary, seen_graphs
 from cfmgml.experiments.reproduction.catalogue import DataSet
 from cfmgml.experiments.reproduction.folds import Fold, FoldPlan, make_folds, n_left_out
 from cfmgml.experiments.reproduction.forms import LoadedData

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfmgml._files import atomic_write
+from cfmgml.common.files import atomic_write
 from cfmgml.experiments.reproduction.comparing import (
     BAG_MEASURES,
     LONG_COLUMNS,

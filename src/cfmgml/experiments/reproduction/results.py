@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from cfmgml._files import LOCKS, atomic_write, try_lock
+from cfmgml.common.files import LOCKS, atomic_write, try_lock
 
 Row = dict[str, Any]
 KEY = (

@@ -17,7 +17,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from cfmgml.bags import BagDataset
+from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import seen_graphs
 from cfmgml.experiments.reproduction.folds import Fold, FoldPlan
 from cfmgml.experiments.reproduction.forms import FormFiles
@@ -27,7 +27,7 @@ from cfmgml.experiments.reproduction.methods import METHODS, Method, Params
 from cfmgml.experiments.reproduction.objectives import paper_objective
 from cfmgml.experiments.reproduction.results import Row
 from cfmgml.kernels import Kernel
-from cfmgml.model import CfMGML
+from cfmgml.model.cfmgml import CfMGML
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def _images(data_folder: Path | None, n_bags: int | None, seed: int) -> "Figure"
     from cfmgml.datasets import load_msrc_v2
     from cfmgml.experiments.contact_sheets import draw_images, held_out
     from cfmgml.kernels import NodeSum
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
 
     bags = load_msrc_v2(data_folder)
     model = CfMGML(NodeSum(), alpha=1e-5, dtype="float32")
@@ -52,7 +52,7 @@ def _texts(data_folder: Path | None, n_bags: int | None, seed: int) -> "Figure":
     from cfmgml.datasets.hallmarks import load_hallmarks_texts
     from cfmgml.experiments.contact_sheets import draw_texts, held_out
     from cfmgml.kernels import WeisfeilerLehman
-    from cfmgml.model import CfMGML
+    from cfmgml.model.cfmgml import CfMGML
 
     bags = load_hallmarks(data_folder)
     model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)

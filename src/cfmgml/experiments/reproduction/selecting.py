@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cfmgml._typing import FloatArray
+from cfmgml.common.typing import FloatArray
 from cfmgml.experiments.reproduction.measures import CRITERIA
 from cfmgml.experiments.reproduction.methods import METHODS
 from cfmgml.experiments.reproduction.planning import Facts

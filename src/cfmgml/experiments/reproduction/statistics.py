@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from cfmgml._typing import FloatArray
+from cfmgml.common.typing import FloatArray
 
 LEVEL = 0.05
 

@@ -1,0 +1,1 @@
+"""Photos as bags of regions, each a graph of superpixels."""

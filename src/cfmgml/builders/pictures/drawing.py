@@ -1,0 +1,223 @@
+"""A bag of a picture's regions, drawn on the picture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import ndimage
+
+from cfmgml.builders.pictures.image_files import ByteArray
+from cfmgml.builders.pictures.picture_graphs import Recipe, read_picture, regions_and_superpixels
+from cfmgml.builders.pictures.source_files import find_source_files
+from cfmgml.builders.pictures.superpixels import Superpixels
+from cfmgml.builders.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_NAMES = 6
+NEAR_EDGE = 0.2  # of the picture's width
+PALE = 0.7  # how much of the picture's colour is left under a heat map
+
+
+class _Drawn(NamedTuple):
+    """The picture of a bag and where its nodes lie on it."""
+
+    pixels: ByteArray
+    superpixels: Superpixels
+    region_of_pixel: IntArray  # position among the bag's graphs, -1 outside
+    centres: FloatArray  # (n_nodes, 2): x, y
+
+
+def plot_image_bag(
+    bags: BagDataset,
+    bag: int = 0,
+    *,
+    image: Any = None,
+    segments: Any = None,
+    folder: str | Path | None = None,
+    scores: FloatArray | None = None,
+    contributions: FloatArray | None = None,
+    label: int | str | None = None,
+    show_graphs: bool = True,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a bag of `bags_from_images`: its regions' outlines, its graphs, and each region's labels.
+
+    A region shows its best label by ``scores`` (with a question mark unless it is above 0), green if that is right and
+    red, with the true one behind it, if not (also where one is predicted and none is true). Contributions colour the
+    superpixels: red speaks for the label, blue against it.
+
+    Parameters
+    ----------
+    bags
+        Built by `bags_from_images` or a loader that uses it.
+    bag
+        Which of them.
+    image, segments
+        The picture and, unless regions were found in it, its mask, as they were given to the builder; by default they
+        are read from the files that the builder noted in ``bags.info["files"]``.
+    folder
+        Where those files lie, for bags that were saved and loaded: ``bags.info["files"]`` is relative to it.
+    scores
+        What ``model.decision_function_graphs(bags)`` gives, (bags.n_graphs, n_labels).
+    contributions
+        What ``model.explain(bags)`` gives, (bags.graphs.n_nodes, n_labels).
+    label
+        The label, by number or name, whose contributions are shown; by default the bag's best by scores, or else the
+        first of its own.
+    show_graphs
+        Whether to draw nodes and edges.
+    ax
+        Where to draw; by default a new figure, with a scale beside a heat map.
+
+    Examples
+    --------
+    >>> from skimage import data
+    >>> from cfmgml.builders.pictures.images import bags_from_images
+    >>> photo = data.coffee()
+    >>> bags = bags_from_images([photo], names=["coffee"])
+    >>> plot_image_bag(bags, image=photo).get_title()
+    'coffee'
+    """
+    plt = import_pyplot()
+    shown = select_bag(bags, bag, scores, contributions, label)
+    drawn = _read(shown.bag, image, segments, folder)
+    own_figure = ax is None
+    if ax is None:
+        height, width = drawn.pixels.shape[:2]
+        ax = plt.figure(figsize=(8, 8 * height / width + 0.8), layout="constrained").add_subplot()
+    _draw_picture(ax, drawn, shown, with_scale=own_figure)
+    if show_graphs:
+        _draw_graphs(ax, drawn, shown)
+    _draw_outlines(ax, drawn)
+    _draw_labels(ax, drawn, shown)
+    ax.set_title(_title(shown), fontsize=10, parse_math=False)
+    ax.set_axis_off()
+    return ax
+
+
+def _read(one: BagDataset, image: Any, segments: Any, folder: str | Path | None) -> _Drawn:
+    recipe = Recipe.from_json(one.info["parameters"])
+    if image is None:
+        name = "" if one.bag_names is None else str(one.bag_names[0])
+        image, segments = find_source_files(one.info, name, folder)
+    picture, numbers, _ = read_picture(image, segments, recipe)
+    superpixels, _ = regions_and_superpixels(picture.pixels, numbers, recipe)
+    if not np.array_equal(superpixels.node_ptr, one.graphs.node_ptr):
+        raise ValueError(
+            f"the image gives graphs of {np.diff(superpixels.node_ptr).tolist()} nodes, the bag has graphs of "
+            f"{np.diff(one.graphs.node_ptr).tolist()}: pass the image and the segments that the bag was built from."
+        )
+    nodes = np.arange(superpixels.n_nodes)
+    rows, columns = np.indices(superpixels.numbers.shape)
+    centres = [ndimage.mean(axis, superpixels.numbers, nodes) for axis in (columns, rows)]
+    region = np.append(segment_ids(superpixels.node_ptr), -1)[superpixels.numbers]
+    return _Drawn(picture.pixels, superpixels, region, np.stack(centres, axis=1))
+
+
+# -- layers ----------------------------------------------------------------------------------
+
+
+def _draw_picture(ax: "Axes", drawn: _Drawn, shown: Shown, with_scale: bool) -> None:
+    """The picture; under a heat map its brightness only, pale, so that the map's colours can be read."""
+    if shown.contributions is None:
+        ax.imshow(drawn.pixels)
+        return
+    grey = 255 - PALE * (255 - drawn.pixels.mean(axis=2))
+    ax.imshow(grey, cmap="gray", vmin=0, vmax=255)
+    values = np.append(shown.contributions, np.nan)[drawn.superpixels.numbers]
+    limit = max(float(np.abs(shown.contributions).max()), 1e-12)
+    heat = ax.imshow(values, cmap=HEAT, vmin=-limit, vmax=limit, alpha=0.55, interpolation="nearest")
+    if with_scale:
+        ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {_label_name(shown)}")
+
+
+def _draw_graphs(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+    from matplotlib.collections import LineCollection
+
+    graphs = shown.bag.graphs
+    once = graphs.edges[:, graphs.edges[0] < graphs.edges[1]]
+    lines = list(drawn.centres[once.T])
+    for colour, width in (("black", 1.6), ("white", 0.7)):  # to be seen on any ground
+        ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.6), autolim=False)
+    x, y = drawn.centres.T
+    ax.scatter(x, y, s=8, color="white", edgecolors="black", linewidths=0.5, zorder=3)
+
+
+def _draw_outlines(ax: "Axes", drawn: _Drawn) -> None:
+    for number in range(len(drawn.superpixels.regions)):
+        inside = np.pad((drawn.region_of_pixel == number).astype(float), 1)  # so that the outline closes at the border
+        at = np.arange(-1, inside.shape[1] - 1), np.arange(-1, inside.shape[0] - 1)
+        ax.contour(*at, inside, levels=[0.5], colors="black", linewidths=2.6)
+        ax.contour(*at, inside, levels=[0.5], colors="#ffd92f", linewidths=1.4)
+    height, width = drawn.pixels.shape[:2]
+    ax.set_xlim(-1.5, width + 0.5)
+    ax.set_ylim(height + 0.5, -1.5)
+
+
+def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+    for number in range(len(drawn.superpixels.regions)):
+        text, colour = _verdict(shown, number)
+        if not text:
+            continue
+        depth = ndimage.distance_transform_edt(np.pad(drawn.region_of_pixel == number, 1))[1:-1, 1:-1]
+        y, x = np.unravel_index(int(depth.argmax()), depth.shape)
+        box: dict[str, Any] = {
+            "boxstyle": "round,pad=0.25",
+            "facecolor": colour,
+            "edgecolor": "white",
+            "linewidth": 0.6,
+            "alpha": 0.9,
+        }
+        side = x / depth.shape[1]  # near an edge the text goes inwards, so that it is not cut
+        style: dict[str, Any] = {
+            "ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center",
+            "va": "center",
+            "color": "white",
+            "fontsize": 8,
+            "clip_on": True,
+            "zorder": 4,
+        }
+        ax.text(float(x), float(y), text, bbox=box, parse_math=False, **style)
+
+
+# -- words -----------------------------------------------------------------------------------
+
+
+def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
+    """What a region's label says, and the colour that says whether it is right."""
+    one = shown.bag
+    truth = None if one.graph_Y is None else one.graph_Y[graph]
+    if shown.scores is None or one.label_names is None:
+        return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
+    best = int(shown.scores[graph].argmax())
+    found = str(one.label_names[best]) + ("" if shown.scores[graph, best] > 0 else "?")
+    colour = verdict_colour(shown.scores[graph], truth)
+    if colour == WRONG and truth is not None:
+        found += f" ({_names(one, truth) or 'none'})"
+    return found, colour
+
+
+def _names(one: BagDataset, chosen: BoolArray) -> str:
+    names = [] if one.label_names is None else one.label_names[chosen].tolist()
+    return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+
+
+def _label_name(shown: Shown) -> str:
+    return "" if shown.label is None or shown.bag.label_names is None else str(shown.bag.label_names[shown.label])
+
+
+def _title(shown: Shown) -> str:
+    one = shown.bag
+    lines = ["" if one.bag_names is None else str(one.bag_names[0])]
+    if shown.contributions is not None:
+        lines[0] += f": what speaks for {_label_name(shown)}"
+    if shown.scores is not None:
+        lines.append(f"predicted: {_names(one, shown.scores.max(axis=0) > 0) or 'none'}")
+    if one.Y is not None:
+        lines.append(f"true: {_names(one, one.Y[0]) or 'none'}")
+    return "\n".join(lines)

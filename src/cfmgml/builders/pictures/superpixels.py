@@ -1,0 +1,75 @@
+"""Superpixels inside regions: the nodes of a picture's graphs, and which of them touch.
+
+One region at a time, so that no superpixel crosses a region's outline.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import ndimage
+
+from cfmgml.builders.pictures.image_files import ByteArray, ImageError
+from cfmgml.builders.pictures.label_maps import renumbered, touching
+from cfmgml.builders.pictures.slic import slic
+from cfmgml.common.segments import offsets, segment_ids
+from cfmgml.common.typing import IntArray
+
+
+@dataclass(frozen=True)
+class Superpixels:
+    """The superpixels of one picture, numbered over the picture, region after region.
+
+    Parameters
+    ----------
+    numbers
+        Shape (height, width): each pixel's superpixel, -1 outside all regions.
+    regions
+        Shape (n_regions,): the regions' own numbers, rising.
+    node_ptr
+        Offsets of shape (n_regions + 1,): region k has superpixels ``node_ptr[k]`` to ``node_ptr[k + 1]``.
+    """
+
+    numbers: IntArray
+    regions: IntArray
+    node_ptr: IntArray
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.node_ptr[-1])
+
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Touching superpixels of one region, both directions, as (2, n_edges), and the edges' offsets."""
+        pairs, _ = touching(self.numbers)
+        region = segment_ids(self.node_ptr)
+        pairs = pairs[:, region[pairs[0]] == region[pairs[1]]]
+        both = np.concatenate([pairs, pairs[::-1]], axis=1)
+        both = both[:, np.lexsort(both[::-1])]
+        return both, offsets(np.bincount(region[both[0]], minlength=len(self.regions)))
+
+
+def find_superpixels(
+    pixels: ByteArray, regions: IntArray, *, pixels_per_node: float, min_nodes: int, max_nodes: int
+) -> Superpixels:
+    """Superpixels of each region; ``regions`` gives each pixel's region, -1 for none."""
+    try:
+        from skimage.color import rgb2lab
+    except ImportError as error:
+        raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
+    found, index = renumbered(np.maximum(regions, -1))
+    if found[0] < 0:
+        found = found[1:]
+    else:
+        index = index + 1
+    if not len(found):
+        raise ImageError("no region is left of the image: all its pixels are void.")
+    lab = rgb2lab(pixels / np.float32(255))
+    numbers = np.full(regions.shape, -1, dtype=np.int64)
+    sizes = np.zeros(len(found), dtype=np.int64)
+    for k, box in enumerate(ndimage.find_objects(index)):
+        mask = index[box] == k + 1
+        n_pixels = int(np.count_nonzero(mask))
+        n_nodes = min(max(round(n_pixels / pixels_per_node), min_nodes), max_nodes, n_pixels)
+        inside = slic(lab[box], mask, n_nodes)
+        numbers[box][mask] = inside + sizes.sum()
+        sizes[k] = inside.max() + 1
+    return Superpixels(numbers, found, offsets(sizes))

@@ -1,0 +1,83 @@
+"""What every picture of a bag shares: the bag, its graphs' scores, its nodes' contributions to one label, colours."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.data.bags import BagDataset
+
+RIGHT, WRONG, UNKNOWN = "#1b7837", "#b2182b", "#555555"
+HEAT = "RdBu_r"  # red speaks for the label, blue against it
+
+
+class Shown(NamedTuple):
+    """One bag, and what is to be said about it."""
+
+    bag: BagDataset
+    scores: FloatArray | None  # (n_graphs, n_labels)
+    contributions: FloatArray | None  # (n_nodes,), to one label
+    label: int | None
+
+
+def import_pyplot() -> Any:
+    """matplotlib's pyplot, or an error that names the extra to install."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'cfmgml[plots]'.") from error
+    return pyplot
+
+
+def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, label: int | str | None) -> Shown:
+    """One bag's share of scores and contributions that were computed for all bags.
+
+    The label is the one asked for, or else the bag's best by scores, or else the first of its own.
+    """
+    one = bags[bag]
+    start = bags.bag_ptr[:-1][bag]
+    if scores is not None:
+        whole = _check(scores, (bags.n_graphs, bags.n_labels), "scores", "model.decision_function_graphs(bags)")
+        scores = whole[start : start + one.n_graphs]
+    column = _label_number(one, scores, label)
+    if contributions is not None:
+        whole = _check(contributions, (bags.graphs.n_nodes, bags.n_labels), "contributions", "model.explain(bags)")
+        first, last = bags.graphs.node_ptr[[start, start + one.n_graphs]]
+        contributions = None if column is None else whole[first:last, column]
+    return Shown(one, scores, contributions, column)
+
+
+def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
+    """Green if the best label is true, red if another one is, or if one is predicted and none is true; else grey.
+
+    >>> scores = np.array([0.3, -0.2])
+    >>> [verdict_colour(scores, np.array(truth)) == WRONG for truth in ([True, False], [False, True], [False, False])]
+    [False, True, True]
+    """
+    if truth is None:
+        return UNKNOWN
+    if truth.any():
+        return RIGHT if truth[scores.argmax()] else WRONG
+    return WRONG if scores.max() > 0 else UNKNOWN
+
+
+def _check(values: Any, shape: tuple[int, int], name: str, source: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, as {source} has, got {array.shape}.")
+    return array
+
+
+def _label_number(one: BagDataset, scores: FloatArray | None, label: int | str | None) -> int | None:
+    names = [] if one.label_names is None else one.label_names.tolist()
+    if isinstance(label, str):
+        if label not in names:
+            raise ValueError(f"label must be one of {', '.join(names)}, got {label!r}.")
+        return names.index(label)
+    if label is not None:
+        if not 0 <= label < len(names):
+            raise ValueError(f"label must be a name, or a number from 0 to {len(names) - 1}, got {label}.")
+        return int(label)
+    if scores is not None and names:
+        return int(scores.max(axis=0).argmax())
+    return int(one.Y[0].argmax()) if one.Y is not None and one.Y.any() else None

@@ -1,0 +1,1 @@
+"""Texts as bags of sentences, each a graph of keywords."""

@@ -1,0 +1,87 @@
+"""The vocabulary of texts that come one after the other: `count_texts`.
+
+The same counts as `Vocabulary.count` gives, without all pairs in memory: those go to disk, in files by their hash, and
+each file is counted by itself. What stays in memory is every word once, 16 bytes of every text, and what is kept.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from cfmgml.builders.texts.cooccurrence import Pair, Vocabulary, pairs_within
+from cfmgml.builders.texts.keyword_graphs import Recipe
+from cfmgml.common.typing import IntArray
+
+N_FILES = 64
+PAIRS_IN_MEMORY = 2**18  # before they go to disk
+
+
+def count_texts(texts: Iterable[str], recipe: Recipe) -> tuple[Vocabulary, int]:
+    """The counts of all different texts, without weak pairs, and how many texts have no keyword.
+
+    >>> recipe = Recipe(window=1)
+    >>> count_texts(["gene expression", "gene expression", "gene therapy", "the", "expression gene"], recipe)
+    (Vocabulary(n_texts=4, counts={'gene': 3, 'express': 2}, pairs={('express', 'gene'): 2}), 1)
+    """
+    numbers: dict[str, int] = {}
+    counts: list[int] = []
+    empty: dict[bytes, bool] = {}
+    n_empty = 0
+    with tempfile.TemporaryDirectory(prefix="cfmgml-pairs-") as folder:
+        pairs = _Pairs(Path(folder))
+        for text in texts:
+            name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            if name not in empty:
+                reading = recipe.read(text)
+                empty[name] = not reading.keys
+                for key in dict.fromkeys(reading.keys):
+                    if numbers.setdefault(key, len(counts)) == len(counts):
+                        counts.append(0)
+                    counts[numbers[key]] += 1
+                pairs.add([(numbers[first], numbers[second]) for first, second in pairs_within(reading, recipe.window)])
+            n_empty += empty[name]
+        repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
+        known = Vocabulary(len(empty), repeated, {})
+        return Vocabulary(len(empty), repeated, pairs.strong(list(numbers), known, recipe.threshold)), n_empty
+
+
+class _Pairs:
+    """Pairs of numbers, on disk in files by their hash."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = [folder / str(number) for number in range(N_FILES)]
+        self.held: list[tuple[int, int]] = []
+
+    def add(self, pairs: list[tuple[int, int]]) -> None:
+        self.held += pairs
+        if len(self.held) >= PAIRS_IN_MEMORY:
+            self._spill()
+
+    def _spill(self) -> None:
+        ends = np.array(self.held, dtype=np.int64).reshape(-1, 2)
+        packed, place = (ends[:, 0] << 32) | ends[:, 1], (ends[:, 0] + 31 * ends[:, 1]) % N_FILES
+        for number, file in enumerate(self.files):
+            with open(file, "ab") as stream:
+                stream.write(packed[place == number].tobytes())
+        self.held = []
+
+    def strong(self, words: list[str], known: Vocabulary, threshold: float) -> dict[Pair, int]:
+        """The pairs that occur in several texts and weigh enough."""
+        self._spill()
+        return {
+            pair: n
+            for file in self.files
+            for pair, n in _repeated(np.fromfile(file, dtype=np.int64), words).items()
+            if Vocabulary(known.n_texts, known.counts, {pair: n}).weight(pair) >= threshold
+        }
+
+
+def _repeated(packed: IntArray, words: list[str]) -> dict[Pair, int]:
+    different, counts = np.unique(packed, return_counts=True)
+    ends = different[counts > 1]
+    firsts, seconds = (ends >> 32).tolist(), (ends & 0xFFFFFFFF).tolist()
+    times = counts[counts > 1].tolist()
+    return {(words[a], words[b]): n for a, b, n in zip(firsts, seconds, times, strict=True)}

@@ -1,0 +1,1 @@
+"""Graphs, bags of graphs, how they are selected and how they are kept on disk."""

@@ -1,0 +1,59 @@
+"""How far the build of a store has come: one line for what is built, and one for each partition that is written.
+
+The journal is there while a store is built or added to. It is not the store: the header is, which is written last.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cfmgml.common.files import atomic_write
+
+JOURNAL = "_building.jsonl"
+Entry = dict[str, Any]
+
+
+class Journal:
+    """A file of JSON lines in a store's folder; a line that a crash cut short does not count."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / JOURNAL
+        lines = self.path.read_bytes().splitlines(keepends=True) if self.path.is_file() else []
+        self.begun, *self.entries = _whole(lines) or [{}]
+
+    def begin(self, told: Mapping[str, Any], entries: list[Entry]) -> None:
+        """Start it anew, with what is done already."""
+        self.begun, self.entries = dict(told), list(entries)
+        with atomic_write(self.path) as stream:
+            stream.writelines(_line(entry) for entry in (self.begun, *entries))
+
+    def note(self, entry: Entry) -> None:
+        """One more partition is written."""
+        self.entries.append(entry)
+        with open(self.path, "ab") as stream:
+            stream.write(_line(entry))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    """JSON, and a digest of it: a line that was damaged does not count either."""
+    text = json.dumps(entry, allow_nan=False).encode()
+    return b"%s\t%s\n" % (text, hashlib.sha256(text).hexdigest().encode())
+
+
+def _whole(lines: list[bytes]) -> list[Entry]:
+    """The entries up to the first line that is not whole."""
+    entries: list[Entry] = []
+    for line in lines:
+        text, _, digest = line.rpartition(b"\t")
+        if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
+            break
+        entries.append(json.loads(text))
+    return entries

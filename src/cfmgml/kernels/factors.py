@@ -1,0 +1,67 @@
+"""Factors of a Gram matrix: rows X with K ~ X X^T, by eigenvectors or from some of its columns."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import linalg
+
+from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel, normalising_scale, tile_bounds
+from cfmgml.kernels.gram import check_dtype
+
+
+class Factor(NamedTuple):
+    """X with K ~ X X^T: ``X = K[:, landmarks] @ projection``, for new graphs too."""
+
+    X: FloatArray  # (n, rank)
+    landmarks: IntArray  # rows of K that new graphs are compared with
+    projection: FloatArray  # (n_landmarks, rank)
+
+
+def factorize(K: FloatArray) -> Factor:
+    """Factor a Gram matrix by its eigenvectors; directions that rounding has swallowed are left out."""
+    values, vectors = linalg.eigh(K.astype(np.float64, copy=False), check_finite=False)
+    # Rounding moves an eigenvalue by about eps times the largest one in the decomposition, and by about
+    # eps sqrt(n) through independent errors of the entries, which matters for float32.
+    lost = max(
+        values[-1] * len(K) * np.finfo(np.float64).eps, np.sqrt(len(K)) * np.finfo(K.dtype).eps * np.abs(K).max()
+    )
+    keep = values > lost
+    if not keep.any():
+        return Factor(np.zeros((len(K), 1)), np.arange(len(K)), np.zeros((len(K), 1)))
+    roots = np.sqrt(values[keep])
+    return Factor(vectors[:, keep] * roots, np.arange(len(K)), vectors[:, keep] / roots)
+
+
+def factorize_by_pivots(
+    kernel: Kernel, graphs: GraphBatch, rank: int, dtype: DTypeLike = "float64", tolerance: float = 1e-10
+) -> Factor:
+    """Factor the normalised Gram matrix from ``rank`` of its columns (pivoted Cholesky; Harbrecht et al. 2012).
+
+    Only those columns are ever computed: memory is n x rank, and new graphs are compared with ``rank`` graphs.
+    """
+    operand = kernel.operands(graphs, dtype=check_dtype(dtype))[0]
+    scale = normalising_scale(kernel.operand_diagonal(operand))
+    bounds = tile_bounds(operand.sizes, 16 * kernel.tile_size)
+    pieces = [operand.take(np.arange(*bound)) for bound in bounds]
+    tolerance = max(tolerance, np.sqrt(graphs.n_graphs) * float(np.finfo(dtype).eps))
+    left_over = (scale > 0).astype(np.float64)
+    factor = np.zeros((graphs.n_graphs, min(rank, graphs.n_graphs)))
+    pivots: list[int] = []
+    for k in range(factor.shape[1]):
+        pivot = int(left_over.argmax())
+        if left_over[pivot] <= tolerance:
+            break
+        against = operand.take(np.array([pivot]))
+        column = np.concatenate([kernel.tile(piece, against)[:, 0] for piece in pieces]) * scale * scale[pivot]
+        column[pivot] = 1.0
+        column -= factor[:, :k] @ factor[pivot, :k]
+        factor[:, k] = column / np.sqrt(left_over[pivot])
+        left_over = np.maximum(left_over - factor[:, k] ** 2, 0)
+        left_over[pivot] = 0
+        pivots.append(pivot)
+    X = factor[:, : len(pivots)]
+    projection = linalg.solve_triangular(X[pivots], np.eye(len(pivots)), lower=True).T
+    return Factor(X, np.array(pivots, dtype=np.int64), projection)

@@ -1,0 +1,61 @@
+"""`gram_matrix` on a device: which kernels have tiles there, and how their parts are put together."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cfmgml.common.typing import FloatArray
+from cfmgml.gpu.node_blocks import GraphNodes, as_tensor
+from cfmgml.gpu.node_pairs import pair_diagonal, pair_gram
+from cfmgml.kernels.base import Kernel, Operand
+from cfmgml.kernels.compose import CompositeKernel, PartsOperand
+from cfmgml.kernels.node_tiles import CANCELLATION_LIMIT, NodeOperand
+
+OnCpu = Callable[[Kernel, Operand, Operand], FloatArray]
+
+
+def raw_gram(kernel: Kernel, left: Operand, right: Operand, precision: str, device: Any, on_cpu: OnCpu) -> Any:
+    """A tensor of kernel values, not normalised.
+
+    Sums over pairs of nodes are computed on the device, sums and products of kernels part by part; any other kernel
+    by ``on_cpu``.
+    """
+    import torch
+
+    if isinstance(left, NodeOperand) and isinstance(right, NodeOperand):
+        sides = _nodes(left), None if right is left else _nodes(right)
+        return pair_gram(*sides, *_space(left), precision, device, limit=CANCELLATION_LIMIT)
+    dtype = torch.float64 if precision == "float64" else torch.float32
+    if isinstance(left, PartsOperand) and isinstance(right, PartsOperand) and isinstance(kernel, CompositeKernel):
+        parts = []
+        for k, part in enumerate(kernel.parts):
+            values = raw_gram(part, left.parts[k], right.parts[k], precision, device, on_cpu)
+            parts.append(_scaled(values, left.scales[k], right.scales[k]))
+        return kernel.combine(parts).to(dtype)
+    return as_tensor(on_cpu(kernel, left, right), dtype, device)
+
+
+def diagonal(kernel: Kernel, operand: Operand, precision: str, device: Any) -> FloatArray:
+    """K(g, g) of an operand's graphs."""
+    if operand.norms is None and isinstance(operand, NodeOperand):
+        found = pair_diagonal(_nodes(operand), *_space(operand), precision, device, CANCELLATION_LIMIT)
+        return np.asarray(found.double().cpu().numpy())
+    return kernel.operand_diagonal(operand)
+
+
+def _nodes(operand: NodeOperand) -> GraphNodes:
+    space, weights = operand.space, operand.weights
+    attributes = space.attributes if len(operand.rows) == len(space.attributes) else space.attributes[operand.rows]
+    kept = attributes if space.kept.all() else attributes[:, space.kept]
+    return GraphNodes(kept, weights.node_ptr, weights.widths, weights.values)
+
+
+def _space(operand: NodeOperand) -> tuple[FloatArray, float]:
+    return operand.space.centre[operand.space.kept], operand.space.scale**2 / 2
+
+
+def _scaled(values: Any, rows: FloatArray, columns: FloatArray) -> Any:
+    values *= as_tensor(rows, values.dtype, values.device)[:, None]
+    values *= as_tensor(columns, values.dtype, values.device)
+    return values

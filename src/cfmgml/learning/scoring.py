@@ -1,0 +1,244 @@
+"""Graphs as rows for a solver, and a solver's weights as scores for new graphs.
+
+A kernel with an explicit map gives rows phi(g) / |phi(g)|, and the weights are used as they are. Any other kernel
+gives a factor X of its Gram matrix, K = X X^T, and the weights become one coefficient for each training graph (or
+landmark).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cfmgml.common.segments import lengths, offsets, segment_ids
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel, Rows, normalising_scale
+from cfmgml.kernels.compose import scale_rows
+from cfmgml.kernels.context import Context
+from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
+from cfmgml.kernels.gram import GramColumns, check_dtype, gram_matrix, gram_on_device
+from cfmgml.learning.lonely_columns import LonelyColumns, merge_lonely_columns
+
+CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
+
+
+@dataclass(frozen=True)
+class Scorer(ABC):
+    """Scores graphs, without the intercept."""
+
+    kernel: Kernel
+
+    @abstractmethod
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        """(n_graphs, n_labels)."""
+
+    @abstractmethod
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        """(n_nodes, n_labels): what each node adds to its graph's score."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file must keep beside the kernel."""
+
+    @abstractmethod
+    def rows(self, graphs: GraphBatch) -> Rows:
+        """Rows X of graphs: ``X @ weights`` are their scores, and the length of weights is what training penalises."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> FloatArray:
+        """(n_features, n_scores)."""
+
+    @abstractmethod
+    def with_weights(self, weights: FloatArray) -> "Scorer":
+        """The scorer with other weights of the same rows."""
+
+    @property
+    @abstractmethod
+    def n_scores(self) -> int:
+        """Numbers a graph: one a label, or two, its own and its bag's part (`cfmgml.kernels.context`)."""
+
+
+@dataclass(frozen=True)
+class ExplicitScorer(Scorer):
+    """Weights of an explicit feature map, (n_features, n_labels)."""
+
+    coef: FloatArray
+
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        done = [np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)]
+        return np.concatenate(done)
+
+    def rows(self, graphs: GraphBatch) -> Rows:
+        return normalised_features(self.kernel, graphs)
+
+    @property
+    def weights(self) -> FloatArray:
+        return self.coef
+
+    def with_weights(self, weights: FloatArray) -> "ExplicitScorer":
+        return replace(self, coef=weights)
+
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        scale = normalising_scale(self.kernel.diagonal(graphs))
+        return self.kernel.node_scores(graphs, self.coef) * scale[segment_ids(graphs.node_ptr), None]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"coef": self.coef}
+
+    @property
+    def n_scores(self) -> int:
+        return int(self.coef.shape[1])
+
+
+@dataclass(frozen=True)
+class DualScorer(Scorer):
+    """Coefficients of training graphs, (n_landmarks, n_labels)."""
+
+    landmarks: GraphBatch
+    dual_coef: FloatArray
+    dtype: str
+    n_jobs: int | None = None
+    device: str = "cpu"
+
+    def scores(self, graphs: GraphBatch) -> FloatArray:
+        done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
+        return np.concatenate(done).astype(np.float64, copy=False)
+
+    @cached_property
+    def columns(self) -> GramColumns:
+        return GramColumns(self.kernel, self.landmarks, self.dtype, self.n_jobs, self.device)
+
+    @cached_property
+    def span(self) -> Factor:
+        """Directions at right angles in the space that the landmarks span, in which rows and weights are counted."""
+        return factorize(self.columns.against(self.landmarks))
+
+    def rows(self, graphs: GraphBatch) -> FloatArray:
+        return np.concatenate([self.columns.against(part) @ self.span.projection for part in _chunks(graphs)])
+
+    @property
+    def weights(self) -> FloatArray:
+        return self.span.X.T @ self.dual_coef
+
+    def with_weights(self, weights: FloatArray) -> "DualScorer":
+        """Only the change goes through `span`, so that what rounding has left out of it stays as it was."""
+        made = replace(self, dual_coef=self.dual_coef + self.span.projection @ (weights - self.weights))
+        vars(made).update(columns=self.columns, span=self.span)  # they depend on the landmarks alone
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
+
+    def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        weights = self.dual_coef * normalising_scale(self.kernel.diagonal(self.landmarks))[:, None]
+        scale = normalising_scale(self.kernel.diagonal(graphs))
+        done = [self._node_scores(part, weights) for part in _chunks(graphs)]
+        return np.concatenate(done) * scale[segment_ids(graphs.node_ptr), None]
+
+    def _node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
+        total, start = np.zeros((graphs.n_nodes, weights.shape[1])), 0
+        for part in _chunks(self.landmarks, 4096):
+            total += self.kernel.node_block(graphs, part) @ weights[start : start + part.n_graphs]
+            start += part.n_graphs
+        return total
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        kept = {f"landmarks.{name}": array for name, array in self.landmarks.arrays().items() if name != "node_names"}
+        return {"dual_coef": self.dual_coef, **kept}
+
+    @property
+    def n_scores(self) -> int:
+        return int(self.dual_coef.shape[1])
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Graphs as rows: what the solver sees, and the way back from its weights to a `Scorer`."""
+
+    kernel: Kernel
+    rows: Rows
+    graphs: GraphBatch
+    context: Context
+    features: Rows | None  # of an explicit map; with context where they are dense
+    factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
+    dtype: str
+    n_jobs: int | None
+    device: str = "cpu"
+    is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
+    merged: LonelyColumns | None = None  # of sparse features
+
+    def scorer(self, coef: FloatArray) -> Scorer:
+        """Both parts of a score side by side if there is context (`cfmgml.kernels.context.join_parts` adds them up)."""
+        context, factor = self.context, self.factor
+        if self.is_gram:
+            return self._dual(self.graphs, context.split_duals(coef))
+        if self.features is not None:
+            if factor is not None:
+                coef = np.asarray(self.features[factor.landmarks].T @ (factor.projection @ coef))
+            weights = context.split_weights(coef)
+            return ExplicitScorer(self.kernel, weights if self.merged is None else self.merged.spread(weights))
+        assert factor is not None
+        if len(factor.landmarks) == self.graphs.n_graphs and len(coef) == factor.projection.shape[1]:
+            return self._dual(self.graphs, context.split_duals(factor.projection @ coef))
+        return self._dual(self.graphs[factor.landmarks], factor.projection @ context.split_weights(coef))
+
+    def _dual(self, landmarks: GraphBatch, coef: FloatArray) -> DualScorer:
+        return DualScorer(self.kernel, landmarks, coef, self.dtype, self.n_jobs, self.device)
+
+
+def training_rows(
+    kernel: Kernel,
+    graphs: GraphBatch,
+    context: Context,
+    rank: int | None,
+    dtype: str,
+    n_jobs: int | None,
+    verbose: bool,
+    device: str = "cpu",
+    keep_on_device: bool = True,
+) -> TrainingRows:
+    """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
+
+    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
+    sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole, if the solver is
+    one that computes there.
+    """
+    made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
+    if kernel.is_explicit:
+        features = normalised_features(kernel, graphs)
+        if sparse.issparse(features):
+            rows, merged = merge_lonely_columns(features)
+            return made(context.of_rows(rows), features=features, factor=None, merged=merged)
+        features = context.of_rows(features)
+        if features.shape[1] <= features.shape[0]:
+            return made(features, features=features, factor=None)
+        factor = factorize(np.asarray(features @ features.T))
+        return made(factor.X, features=features, factor=factor)
+    if rank is not None and rank < graphs.n_graphs:
+        factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
+        return made(context.of_rows(factor.X), features=None, factor=factor)
+    if device != "cpu" and keep_on_device:
+        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
+        return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
+    gram = gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, device=device, verbose=verbose)
+    factor = factorize(context.of_gram(gram))
+    return made(factor.X, features=None, factor=factor)
+
+
+def normalised_features(kernel: Kernel, graphs: GraphBatch) -> Rows:
+    """phi(g) / |phi(g)|."""
+    return scale_rows(kernel.features(graphs), normalising_scale(kernel.diagonal(graphs)))
+
+
+def _chunks(graphs: GraphBatch, n_nodes: int = CHUNK_NODES) -> Iterator[GraphBatch]:
+    """The graphs in runs of about ``n_nodes`` nodes, so that memory does not grow with their number."""
+    starts = np.unique(offsets(lengths(graphs.node_ptr))[:-1] // n_nodes, return_index=True)[1]
+    bounds = [*starts.tolist(), graphs.n_graphs]
+    return (graphs[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True))

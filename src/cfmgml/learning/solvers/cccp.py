@@ -1,0 +1,243 @@
+"""`cccp`: the objective minimised properly, by the concave-convex procedure and L-BFGS.
+
+Each round replaces the relevant labels' bag scores by their linearisation around the last scores, which turns the
+objective into a smooth convex bound that touches it there, and minimises that. So the objective cannot go up from round
+to round. The first round starts at zero, where the linearisation is each bag's mean.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from cfmgml.common.typing import FloatArray
+from cfmgml.learning.objective import Linearisation, RankLoss
+from cfmgml.learning.solvers.lbfgs import State, descend
+
+CURVATURE = 0.03  # of .1, .03, .01 and .003, the fewest steps over alphas from .1 to 1e-6 on MSRC v2
+ROUND_GAIN = 1e-3  # a round that lowers the objective by less, relatively, is the last
+SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-6 of the first one's norm
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found, in the space of the rows it was given."""
+
+    coef: FloatArray  # (n_features, n_labels)
+    intercept: FloatArray  # (n_labels,)
+    objective: list[float]  # a value a round that was kept
+    n_iter: int
+    gradient_norm: float  # of the last round's convex bound, relative to the one at the start
+    trail: tuple[FloatArray, ...] = ()  # where each round ended, for a solver of a problem nearby
+    reached: Sequence[float] = ()  # a value a round before it is judged; beyond rounding, a rise is a fault
+
+
+class Bound(Protocol):
+    """A convex function above the objective that touches it at one point."""
+
+    def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]: ...
+
+
+class Minimisable(Protocol):
+    """What `solve_cccp` needs of a problem; wherever its rows are, and however they are summed over."""
+
+    def start(self) -> FloatArray: ...
+    def scales(self) -> FloatArray: ...
+    def bound(self, theta: FloatArray) -> Bound: ...
+    def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]: ...
+    def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+    def in_precision(self, dtype: Any) -> "Minimisable": ...
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise ``alpha / 2 |W|^2 + loss(rows @ W + b)`` over W and, if asked for, b."""
+
+    rows: Any  # (n_graphs, n_features), dense or sparse
+    loss: RankLoss
+    alpha: float
+    fit_intercept: bool
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.loss.relevant.shape[1])
+
+    def in_precision(self, dtype: Any) -> "Problem":
+        """The same problem over rows of this precision."""
+        return replace(self, rows=self.rows.astype(dtype, copy=False))
+
+    def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        split = self.rows.shape[1] * self.n_labels
+        intercept = theta[split:] if self.fit_intercept else np.zeros(self.n_labels, dtype=theta.dtype)
+        return theta[:split].reshape(-1, self.n_labels), intercept
+
+    def pack(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+        parts = [coef.ravel(), intercept] if self.fit_intercept else [coef.ravel()]
+        return np.concatenate(parts).astype(self.rows.dtype, copy=False)
+
+    def start(self) -> FloatArray:
+        return np.zeros((self.rows.shape[1] + self.fit_intercept) * self.n_labels, dtype=self.rows.dtype)
+
+    def scales(self) -> FloatArray:
+        """Units for the entries of theta in which the curvature is about the same in all directions."""
+        squares = column_squares(self.rows)
+        units = units_of_theta(squares, self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels)
+        return units.astype(self.rows.dtype, copy=False)
+
+    def scores(self, theta: FloatArray) -> FloatArray:
+        coef, intercept = self.unpack(theta)
+        return scores_of_rows(self.rows, coef) + intercept
+
+    def bound(self, theta: FloatArray) -> "ProblemBound":
+        return ProblemBound(self, self.loss.linearise(self.scores(theta)))
+
+    def value_and_gradient(self, theta: FloatArray, around: Linearisation | None = None) -> tuple[float, FloatArray]:
+        coef, _ = self.unpack(theta)
+        value, slope = self.loss.value_and_gradient(self.scores(theta), around)
+        slope = slope.astype(self.rows.dtype, copy=False)
+        gradient = self.pack(sums_of_rows(self.rows, slope) + self.alpha * coef, slope.sum(0))
+        return value + self.alpha / 2 * float(np.vdot(coef, coef)), gradient
+
+
+@dataclass(frozen=True)
+class ProblemBound:
+    """A `Problem` with the relevant labels' bag scores linearised."""
+
+    problem: Problem
+    around: Linearisation
+
+    def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        return self.problem.value_and_gradient(theta, self.around)
+
+
+def scores_of_rows(rows: Any, coef: FloatArray) -> FloatArray:
+    """``rows @ coef``; with few labels, up to 3 times faster as (labels, features) @ (features, graphs)."""
+    return np.ascontiguousarray((coef.T @ rows.T).T)
+
+
+def sums_of_rows(rows: Any, amounts: FloatArray) -> FloatArray:
+    """``rows.T @ amounts``, likewise."""
+    return np.asarray((amounts.T @ rows).T)
+
+
+def column_squares(rows: Any) -> FloatArray:
+    """The squared length of each column."""
+    if hasattr(rows, "multiply"):
+        return np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
+    return np.asarray(np.einsum("ij,ij->j", rows, rows))
+
+
+def units_of_theta(squares: FloatArray, n_bags: int, alpha: float, fit_intercept: bool, n_labels: int) -> FloatArray:
+    """Units in which the curvature is about the same in all directions.
+
+    The loss bends along feature j about as |column j|^2 / n_bags, times a constant that does not matter much
+    (CURVATURE), the penalty as alpha. Measured in these units L-BFGS needs 2 to 4 times fewer steps.
+    """
+    bend = CURVATURE / n_bags * squares + alpha
+    if fit_intercept:
+        bend = np.append(bend, CURVATURE)
+    return np.repeat(1 / np.sqrt(bend), n_labels)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run stands between two steps: all that is needed to take it up again."""
+
+    around: FloatArray  # the point that this round's bound touches
+    state: State  # of this round's descent, in scaled units
+    steps: int  # of this round
+    objective: list[float]  # after each round before
+    n_iter: int  # steps of all rounds before
+    first: float  # norm of the gradient at zero
+
+
+def minimise_bound(
+    bound: Bound,
+    theta: FloatArray,
+    scales: FloatArray,
+    max_iter: int,
+    enough: float,
+    on_step: Callable[[State, int], None] = lambda state, steps: None,
+    resume: tuple[State, int] | None = None,
+) -> tuple[FloatArray, int, float]:
+    """One round: L-BFGS in scaled units until the true gradient's norm is ``enough``; point, steps and that norm."""
+
+    def scaled(point: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = bound.value_and_gradient(point * scales)
+        return value, gradient * scales
+
+    state, steps = (State.start(scaled, theta / scales), 0) if resume is None else resume
+    norm = float(np.linalg.norm(state.gradient / scales))
+    on_step(state, steps)
+    if norm > enough and steps < max_iter:
+        states = descend(scaled, state)
+        for state in states:
+            steps += 1
+            norm = float(np.linalg.norm(state.gradient / scales))
+            on_step(state, steps)
+            if norm <= enough or steps >= max_iter:
+                break
+    return state.point * scales, steps, norm
+
+
+def solve_cccp(
+    problem: Minimisable,
+    n_rounds: int,
+    max_iter: int,
+    tol: float,
+    on_round: Callable[[int, float], None] = lambda done, value: None,
+    start: FloatArray | None = None,
+    trail: Sequence[FloatArray] = (),
+    on_step: Callable[[Standing], None] = lambda standing: None,
+    resume: Standing | None = None,
+) -> Solution:
+    """Rounds of L-BFGS until the objective stops falling or ``n_rounds`` are done.
+
+    A round ends after ``max_iter`` steps, or when the norm of its gradient is ``tol`` times the one at zero. With
+    ``start`` the first round starts there. With the ``trail`` of a problem nearby, a round starts where that one's
+    round ended if its bound is lower there: rounds are convex, so this saves steps and changes no result by more than
+    ``tol`` does. (Taking that problem's solution for ``start`` saves more, and costs a point of average precision on
+    MSRC v2: it keeps the representatives of the stronger regularisation.) Where ``tol`` allows it, rows are multiplied
+    in float32. ``on_step`` is told where the run stands, and ``resume`` goes on from there.
+    """
+    if tol >= SINGLE_PRECISION_TOL:
+        problem = problem.in_precision(np.float32)
+    zero, scales = problem.start(), problem.scales()
+    if resume is None:
+        first = float(np.linalg.norm(problem.value_and_gradient(zero)[1]))
+        theta = zero if start is None else start.astype(zero.dtype, copy=False)
+        objective, n_iter = list[float](), 0
+    else:
+        first, theta, objective, n_iter = resume.first, resume.around, list(resume.objective), resume.n_iter
+    reached, ends = list(objective), list[FloatArray]()
+    norm = first
+    taken_up = None if resume is None else (resume.state, resume.steps)
+    for done in range(len(objective) + 1, n_rounds + 1):
+        tell = _teller(on_step, theta, objective, n_iter, first)
+        bound = problem.bound(theta)
+        begin = _lower(bound, theta, trail[done - 1]) if done <= len(trail) else theta
+        end, steps, end_norm = minimise_bound(bound, begin, scales, max_iter, tol * first, tell, taken_up)
+        taken_up = None
+        value = problem.value_and_gradient(end)[0]
+        reached.append(value)
+        if objective and not value <= objective[-1]:  # rounding: the last round was the best
+            break
+        theta, n_iter, norm = end, n_iter + steps, end_norm
+        ends.append(theta)
+        objective.append(value)
+        on_round(done, value)
+        if done > 1 and objective[-2] - value <= ROUND_GAIN * abs(objective[-2]):
+            break
+    coef, intercept = problem.unpack(theta.astype(np.float64, copy=False))
+    return Solution(coef, intercept, objective, n_iter, norm / first if first else 0.0, tuple(ends), reached)
+
+
+def _lower(bound: Bound, theta: FloatArray, other: FloatArray) -> FloatArray:
+    return other if bound.value_and_gradient(other)[0] < bound.value_and_gradient(theta)[0] else theta
+
+
+def _teller(
+    on_step: Callable[[Standing], None], around: FloatArray, objective: list[float], n_iter: int, first: float
+) -> Callable[[State, int], None]:
+    return lambda state, steps: on_step(Standing(around, state, steps, list(objective), n_iter, first))

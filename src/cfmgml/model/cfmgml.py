@@ -1,0 +1,388 @@
+"""`CfMGML`: coarse and fine-grained multi-graph multi-label learning (Wang et al.), corrected."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from cfmgml.common.numbers import check_number
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import segment_argmax, take_segments
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builds import check_same_recipe
+from cfmgml.gpu.devices import check_device
+from cfmgml.kernels import choose_kernel
+from cfmgml.kernels.context import Context, join_node_parts, join_parts
+from cfmgml.kernels.gram import check_dtype
+from cfmgml.learning.annotation import annotate
+from cfmgml.learning.calibration import Calibration, calibrate
+from cfmgml.learning.estimator import BagEstimator, check_bags, check_targets, label_names_of
+from cfmgml.learning.label_weights import label_weights
+from cfmgml.learning.learned import Learned, learned
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.scoring import training_rows
+from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
+from cfmgml.learning.solvers.on_device import solve_cccp_on_device
+from cfmgml.learning.solvers.paper import solve_paper, solve_printed
+from cfmgml.model import files as model_file
+from cfmgml.scale import fit_store, partial_fit
+from cfmgml.stores import BagStore
+
+SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
+
+
+def _gives_probabilities(model: Any) -> bool:
+    if not model.probability:
+        raise AttributeError("this model has no probabilities: fit it with CfMGML(probability=True).")
+    return True
+
+
+class CfMGML(BagEstimator):
+    """Learn one scoring function a label from bags of graphs; label bags and graphs with it.
+
+    f_c(g) = <w_c, phi(g)> + b_c scores a graph, the best of a bag's graphs scores the bag, and a label is predicted
+    where the score is above 0. Only the bags' labels are needed to learn.
+
+    Parameters
+    ----------
+    kernel
+        A `Kernel`, or a function of two batches. None takes `NodeSum` for graphs with attributes and `WeisfeilerLehman`
+        for graphs with labels only. Values are normalised to unit diagonal.
+    alpha
+        Strength of the regularisation, the paper's lambda.
+    solver
+        ``"cccp"`` minimises the objective (smoothed, see `learning.objective`); ``"paper"`` is Algorithm 1 with its
+        errors corrected and ``"printed"`` Algorithm 1 as printed, both without an intercept.
+    class_weight
+        None, ``"balanced"`` (a label counts in inverse proportion to how often it occurs), a mapping from label names
+        to weights, or one weight a label. Weighs the terms in which the label is the relevant one.
+    loss
+        ``"rank"``, or ``"hamming"`` to leave out the comparison of labels with each other (HLK).
+    fit_intercept
+        Learn b, which is not penalised. Only for ``cccp``.
+    term_weights
+        ``"mean"`` weighs the threshold terms by 1/|Y|, ``"paper"`` by 1/|Y|^2 as printed.
+    irrelevant
+        ``"all"``: an irrelevant label is held against each of a bag's graphs; ``"max"``: against its best one only, as
+        in the paper. Both defaults won on training folds (``docs/defaults.md``). ``paper`` and ``printed`` always do as
+        the paper does.
+    temperature
+        Of the soft maximum for relevant labels in ``cccp``: 0 is the paper's maximum, large values the mean.
+    context
+        From 0 to below 1: how much of a graph's score comes from its bag as a whole. What else is in
+        a picture helps to name a region of it: on VOC 2012 .6 to .8 won on training folds. 0, the default, scores a
+        graph the same in whatever bag it is. For bags in memory only, not for stores and streams.
+    n_rounds, max_iter
+        Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
+    tol
+        A round of ``cccp`` ends when the gradient is this small, relative to the one at the start.
+    rank
+        Keep this many columns of the Gram matrix only, chosen by pivoted Cholesky: memory n x rank instead of n x n.
+    probability
+        Fit `predict_proba` on the scores of held-out bags, by 3 more fits.
+    dtype, device, n_jobs
+        Of the Gram matrix, see `gram_matrix`. On a card, ``cccp`` trains there too; the others train on the CPU.
+    random_state
+        Seed of the first representatives (``paper``, ``printed``) and of the folds for ``probability``.
+    verbose
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    objective_
+        The objective after each round. For ``cccp`` the smoothed one that it minimises, which never goes up;
+        for ``paper`` and ``printed`` the paper's own.
+    representatives_
+        Shape (n_bags, n_labels): the row, in the training graphs, of the graph that stands for a bag.
+    n_iter_, gradient_norm_
+        Steps over all rounds, and the norm of the last round's gradient relative to the first (``cccp``).
+    kernel_, intercept_, label_names_, classes_
+        The resolved kernel, b, and the labels.
+
+    Examples
+    --------
+    >>> from cfmgml import NodeSum
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
+    >>> model = CfMGML(NodeSum(), alpha=1e-4).fit(bags)
+    >>> model.decision_function(bags).shape, model.predict_graphs(bags).shape == bags.graph_Y.shape
+    ((60, 10), True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        alpha: float = 1e-5,
+        solver: str = "cccp",
+        class_weight: str | Mapping[str, float] | Sequence[float] | None = None,
+        loss: str = "rank",
+        fit_intercept: bool = True,
+        term_weights: str = "mean",
+        irrelevant: str = "all",
+        temperature: float = 0.3,
+        n_rounds: int | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-3,
+        rank: int | None = None,
+        probability: bool = False,
+        dtype: str = "float64",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+        context: float = 0.0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.solver = solver
+        self.class_weight = class_weight
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.term_weights = term_weights
+        self.irrelevant = irrelevant
+        self.temperature = temperature
+        self.context = context
+        self.n_rounds = n_rounds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.rank = rank
+        self.probability = probability
+        self.dtype = dtype
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- learning ----------------------------------------------------------------------------
+
+    learned_: Learned  # all of the following; set once, when a fit is done
+    label_names_ = classes_ = learned("label_names")
+    label_counts_ = learned("label_counts")
+    kernel_ = learned("kernel")
+    scorer_ = learned("scorer")
+    intercept_ = learned("intercept")
+    objective_ = learned("objective")
+    representatives_ = learned("representatives")
+    n_iter_ = learned("n_iter")
+    gradient_norm_ = learned("gradient_norm")
+    fingerprint_ = learned("fingerprint")
+    info_ = learned("info")
+    calibration_ = learned("calibration")
+
+    def fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
+        """Learn from bags and their labels; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
+
+        Entries of Y that are NaN or masked are unknown and drop out of the loss. A `BagStore` is learned from
+        partition by partition, in bounded memory, by `cfmgml.scale.fit_store`, which has more to choose. What was
+        learned before is forgotten, or kept if this raises.
+        """
+        if isinstance(X, BagStore):
+            if Y is not None:
+                raise ValueError("a store has its own labels: write the bags again with other ones, or leave Y out.")
+            fit_store(self, X, engine="inline" if self.n_jobs is None else "joblib")
+            return self
+        (self.learned_,) = self._fit_path(X, Y, [self])
+        return self
+
+    def partial_fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
+        """Go on learning from further bags, for streams: each is seen once, in mini-batches.
+
+        What was learned before is where it starts, be it by `partial_fit`, by `fit` or from a file; kernel and
+        landmarks stay as they are. A model that has learned nothing yet needs a kernel with an explicit map (see
+        `cfmgml.scale`). Less exact than `fit`, which goes over the data many times. ``objective_`` gets the mean over
+        mini-batches of each call, ``representatives_`` is empty. If it raises, the model is as it was.
+        """
+        partial_fit(self, X, Y)
+        return self
+
+    def fit_path(self, X: BagDataset, alphas: Sequence[float], Y: Any = None) -> list[Self]:
+        """Models for several values of ``alpha``, in the order given, in less time than as many fits.
+
+        Kernel values are computed once, and each round of ``cccp`` starts where the same round ended for the next
+        larger alpha. This model itself stays as it is.
+        """
+        if not len(alphas):
+            raise ValueError("fit_path needs at least one alpha.")
+        models = [clone(self).set_params(alpha=alpha) for alpha in alphas]
+        order = sorted(range(len(alphas)), key=lambda k: -alphas[k])
+        path = models[order[0]]._fit_path(X, Y, [models[k] for k in order])
+        for k, learned_with in zip(order, path, strict=True):
+            models[k].learned_ = learned_with
+        return models
+
+    def _fit_path(self, X: BagDataset, Y: Any, models: "Sequence[CfMGML]") -> list[Learned]:
+        """What models that differ in alpha only learn, from the largest to the smallest."""
+        for model in models:
+            model._check_params()
+        bags = check_bags(X)
+        labels, known = check_targets(bags, Y)
+        kernel = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
+        context, there = Context(bags.bag_ptr, float(self.context)), self.solver == "cccp"
+        how = self.rank, self.dtype, self.n_jobs, self.verbose, self.device, there
+        train = training_rows(kernel, bags.graphs, context, *how)
+        path, last = list[Learned](), None
+        for model in models:
+            seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+            problem = Problem(train.rows, model._loss(bags, labels, known), model.alpha, model._has_intercept)
+            last, representatives = model._solve(problem, seeds, last, train.is_gram)
+            path.append(
+                Learned(
+                    label_names=label_names_of(bags, labels),
+                    label_counts=(labels & known).sum(0).astype(np.float64),
+                    n_bags=bags.n_bags,
+                    kernel=kernel,
+                    scorer=train.scorer(last.coef),
+                    intercept=last.intercept,
+                    objective=np.array(last.objective),
+                    representatives=representatives,
+                    n_iter=last.n_iter,
+                    gradient_norm=last.gradient_norm,
+                    fingerprint=bags.fingerprint(),
+                    info=dict(bags.info),
+                    calibration=model._calibrate(bags, labels, known, seeds) if self.probability else None,
+                )
+            )
+        return path
+
+    @property
+    def _has_intercept(self) -> bool:
+        return self.fit_intercept and self.solver == "cccp"
+
+    def _check_params(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
+        check_number(self.alpha, "alpha", above=0)
+        check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.context, "context", at_least=0, below=1)
+        check_number(self.tol, "tol", at_least=0)
+        check_device(self.device)
+        for name in ("n_rounds", "max_iter", "rank"):
+            value = getattr(self, name)
+            if value is not None:
+                check_number(value, name, at_least=1, below=2**31, whole=True)
+        check_dtype(self.dtype, self.device)
+
+    def _label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
+        """One weight a label, from how many bags have each."""
+        return label_weights(self.class_weight, counts[None], names)  # type: ignore[arg-type]
+
+    def _loss(self, bags: BagDataset, labels: BoolArray, known: BoolArray) -> RankLoss:
+        return RankLoss(
+            bags.bag_ptr,
+            labels & known,
+            ~labels & known,
+            label_weights(self.class_weight, labels & known, label_names_of(bags, labels).tolist()),
+            self.loss,
+            self.term_weights if self.solver == "cccp" else "paper",
+            self.irrelevant if self.solver == "cccp" else "max",
+            self.temperature,
+        )
+
+    def _solve(
+        self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool
+    ) -> tuple[Solution, IntArray]:
+        """The weights, and the graphs that stand for their bags."""
+        rounds, steps = SOLVERS[self.solver]
+        rounds, steps = self.n_rounds or rounds, self.max_iter or steps
+        with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
+
+            def tell(done: int, value: float) -> None:
+                advance(1)
+
+            if self.solver == "cccp":
+                trail = () if last is None else last.trail
+                if self.device == "cpu":
+                    solution = solve_cccp(problem, rounds, steps, self.tol, tell, trail=trail)
+                    scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
+                else:
+                    how = rounds, steps, self.tol, self.device
+                    solution, scores = solve_cccp_on_device(problem, is_gram, *how, tell, trail)
+                return solution, segment_argmax(scores, problem.loss.bag_ptr)
+            solve = solve_paper if self.solver == "paper" else solve_printed
+            return solve(problem, rounds, steps, seeds, tell, check_dtype(self.dtype, self.device))
+
+    def _calibrate(
+        self, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
+    ) -> Calibration:
+        from sklearn.model_selection import KFold  # slow to import, and seldom needed
+
+        n_folds = min(3, bags.n_bags)
+        if n_folds < 2:
+            raise ValueError("probability=True needs at least two bags: one must be held out.")
+        scores = np.empty((bags.n_graphs, labels.shape[1]))
+        targets = np.where(known, labels, np.nan)
+        folds = KFold(n_folds, shuffle=True, random_state=int(seeds.integers(2**31)))
+        for train, test in folds.split(np.zeros(bags.n_bags)):
+            model = clone(self).set_params(probability=False).fit(bags[train], targets[train])
+            scores[take_segments(bags.bag_ptr, test)[0]] = model.decision_function_graphs(bags[test])
+        return calibrate(scores, bags.bag_ptr, labels, known)
+
+    # -- predicting --------------------------------------------------------------------------
+
+    def _check_predict(self, X: Any, level: str) -> BagDataset:
+        bags = super()._check_predict(X, level)
+        check_same_recipe(self.info_, bags.info)
+        return bags
+
+    def decision_function_graphs(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        bags = self._check_predict(X, "graph")
+        scores = self.scorer_.scores(bags.graphs)
+        return (join_parts(scores, bags.bag_ptr) if self._has_context else scores) + self.intercept_
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: BagDataset) -> FloatArray:
+        """Probabilities of shape (n_bags, n_labels); needs ``probability=True``."""
+        return self._calibration().bags(self.decision_function_graphs(X), X.bag_ptr)
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba_graphs(self, X: BagDataset) -> FloatArray:
+        """Probabilities of shape (n_graphs, n_labels); needs ``probability=True``."""
+        return self._calibration().graphs(self.decision_function_graphs(X))
+
+    def _calibration(self) -> Calibration:
+        check_is_fitted(self, "calibration_")
+        assert self.calibration_ is not None
+        return self.calibration_
+
+    def annotate(self, X: BagDataset, Y: Any = None) -> BoolArray:
+        """Which graph carries which of its bag's known labels, (n_graphs, n_labels).
+
+        Every graph gets one of its bag's labels and every label of the bag a graph, so that the sum of scores is
+        largest.
+        """
+        scores = self.decision_function_graphs(X)
+        labels, known = self._true_labels(X, Y)
+        return annotate(scores, X.bag_ptr, labels & known)
+
+    def explain(self, X: BagDataset) -> FloatArray:
+        """What each node adds to its graph's score, (n_nodes, n_labels): adds up to the score less ``intercept_``,
+        exactly; with ``context``, also less what the bag's other graphs add."""
+        bags = self._check_predict(X, "graph")
+        if not self.kernel_.is_additive:
+            raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
+        scores = self.scorer_.node_scores(bags.graphs)
+        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self._has_context else scores
+
+    @property
+    def _has_context(self) -> bool:
+        """Whether it was fitted with context, whatever the parameter says now."""
+        return self.scorer_.n_scores > len(self.label_names_)
+
+    # -- files -------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write all that prediction needs as one file of arrays and JSON, in one step."""
+        check_is_fitted(self, "label_names_")
+        model_file.save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote."""
+        return model_file.load_model(cls, path)

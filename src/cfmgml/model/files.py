@@ -1,0 +1,207 @@
+"""A fitted `CfMGML` on disk: arrays and JSON, never pickle."""
+
+import contextlib
+import json
+import platform
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy
+import sklearn
+from numpy.typing import NDArray
+
+from cfmgml.common.files import load_arrays, save_arrays
+from cfmgml.common.numbers import check_number
+from cfmgml.common.typing import FloatArray
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
+from cfmgml.kernels.gram import check_dtype
+from cfmgml.learning.calibration import Calibration
+from cfmgml.learning.learned import Learned, StepSizes
+from cfmgml.learning.scoring import DualScorer, ExplicitScorer, Scorer
+
+Model = TypeVar("Model")
+NAMES = ("label_names", "label_counts", "intercept", "objective", "representatives")  # of `Learned`, with _ in a file
+
+
+def versions(builder: str | None = None) -> dict[str, str]:
+    """Versions of what the numbers depend on; pictures are read and cut by libraries of their own."""
+    from cfmgml import __version__
+
+    found = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+    if builder == "images":
+        for name in ("scikit-image", "pillow"):
+            with contextlib.suppress(PackageNotFoundError):
+                found[name] = version(name)
+    return {"cfmgml": __version__, "python": platform.python_version(), **found}
+
+
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a fitted model."""
+    learned: Learned = model.learned_
+    kernel, arrays = kernel_state(learned.kernel)
+    arrays = {**arrays, **learned.scorer.arrays(), **{f"{name}_": getattr(learned, name) for name in NAMES}}
+    params = {key: plain_number(value) for key, value in model.get_params(deep=False).items() if key != "kernel"}
+    # A file knows no card: where it is read there may be none.
+    params["dtype"], params["device"] = check_dtype(model.dtype, model.device).name, "cpu"
+    params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
+    if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
+        params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
+    if learned.calibration is not None:
+        arrays["calibration"] = np.stack([learned.calibration.slope, learned.calibration.offset])
+    if learned.steps is not None:
+        arrays["steps.squares"] = learned.steps.squares
+    meta = {
+        "kernel": kernel,
+        "params": params,
+        "scorer": type(learned.scorer).__name__,
+        "n_bags": learned.n_bags,
+        "n_iter": learned.n_iter,
+        "gradient_norm": None if np.isnan(learned.gradient_norm) else learned.gradient_norm,
+        "rate": None if learned.steps is None else learned.steps.rate,
+        "fingerprint": learned.fingerprint,
+        "info": json.loads(json.dumps(learned.info, default=str)),
+        "versions": versions(learned.info.get("builder")),
+    }
+    save_arrays(path, "CfMGML", meta, arrays)
+
+
+def plain_number(value: Any) -> Any:
+    """A numpy number, as grid searches make them, as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def load_model(cls: type[Model], path: str | Path) -> Model:
+    """Read a fitted model."""
+    meta, arrays = load_arrays(path, "CfMGML")
+    try:
+        return _rebuild(cls, meta, arrays)
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path} does not hold a whole CfMGML model ({error!r}).") from error
+    except ValueError as error:
+        raise ValueError(f"{path} does not hold a whole CfMGML model: {error}") from error
+
+
+def _rebuild(cls: type[Model], meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    kernel = kernel_from_state(meta["kernel"], arrays)
+    make: Any = cls
+    model = make(kernel=kernel, **meta["params"])
+    model._check_params()
+    names = _label_names(arrays["label_names_"])
+    scorer = _scorer(meta, arrays, kernel, len(names), model)
+    intercept = check_numbers(arrays["intercept_"], (len(names),), "intercept_")
+    representatives = check_numbers(arrays["representatives_"], (None, len(names)), "representatives_")
+    _try(scorer, intercept)
+    n_bags = _count(meta.get("n_bags", len(representatives)), "n_bags")  # files of 0.1.0 do not tell
+    _object(meta["versions"], "versions")
+    model.learned_ = Learned(
+        label_names=names,
+        label_counts=check_numbers(arrays.get("label_counts_", np.zeros(len(names))), (len(names),), "label_counts_"),
+        n_bags=n_bags,
+        kernel=kernel,
+        scorer=scorer,
+        intercept=intercept,
+        objective=check_numbers(arrays["objective_"], (None,), "objective_"),
+        representatives=representatives,
+        n_iter=_count(meta["n_iter"], "n_iter"),
+        gradient_norm=float("nan") if meta["gradient_norm"] is None else meta["gradient_norm"],
+        fingerprint=meta["fingerprint"],
+        info=_object(meta["info"], "info"),
+        calibration=_calibration(arrays, len(names)),
+        steps=_step_sizes(meta, arrays, scorer),
+    )
+    made: Model = model
+    return made
+
+
+def _label_names(names: NDArray[Any]) -> NDArray[np.str_]:
+    """Refuse what does not fit together: a file may be whole and still not be one that `save_model` wrote."""
+    if names.dtype.kind != "U" or names.ndim != 1 or len(names) == 0 or len(set(names.tolist())) < len(names):
+        raise TypeError("label_names_ must be different names")
+    return names
+
+
+def check_numbers(array: NDArray[Any], shape: tuple[int | None, ...], name: str) -> NDArray[Any]:
+    """The array, if it holds finite numbers in this shape; None stands for any length."""
+    fits = array.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    if not fits or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        raise TypeError(f"{name} must be finite numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
+    return check_finite(array, name)
+
+
+def _count(value: Any, name: str) -> int:
+    check_number(value, name, at_least=0, below=2**63, whole=True)
+    return int(value)
+
+
+def _try(scorer: Scorer, intercept: FloatArray) -> None:
+    """Score a graph of one node, or the first landmark by itself: whatever does not fit raises here."""
+    with np.errstate(all="ignore", invalid="raise"):  # what is invalid here would be a warning at every prediction
+        if isinstance(scorer, DualScorer):
+            graphs = scorer.landmarks[:1]
+            scorer = replace(scorer, landmarks=graphs, dual_coef=scorer.dual_coef[:1])
+        else:
+            attributes = np.zeros((1, _n_attributes(scorer.kernel)))
+            no_edges, label = np.zeros((2, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
+            graphs = GraphBatch(np.array([0, 1]), np.array([0, 0]), no_edges, label, attributes)
+        scores = scorer.scores(graphs)
+    if not np.isfinite(scores.sum() + intercept.sum()):
+        raise TypeError("a trial score must be finite; the weights are too large, or not numbers")
+
+
+def _n_attributes(kernel: Any) -> int:
+    """How many attributes a kernel, or a part of it, was resolved on."""
+    own = [getattr(kernel, "n_attributes_", 0), *map(_n_attributes, getattr(kernel, "kernels_", ()))]
+    if not all(isinstance(n, int) and n >= 0 for n in own):
+        raise TypeError(f"n_attributes_ must be 0 or more, got {own}")
+    return max(own)
+
+
+def _check_width(kernel: Any, n_features: int) -> None:
+    """Refuse features wider than the weights before any are made."""
+    if not 0 <= getattr(kernel, "width_", 0) <= n_features:
+        raise TypeError(f"width_ must be at most the {n_features:,} rows of coef, got {kernel.width_:,}")
+    for part in getattr(kernel, "kernels_", ()):
+        _check_width(part, n_features)
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} must be an object, got {type(value).__name__}")
+    return value
+
+
+def _calibration(arrays: dict[str, NDArray[Any]], n_labels: int) -> Calibration | None:
+    if "calibration" not in arrays:
+        return None
+    return Calibration(*check_numbers(arrays["calibration"], (2, n_labels), "calibration"))
+
+
+def _step_sizes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], scorer: Scorer) -> StepSizes | None:
+    """Whether they fit the weights of a `DualScorer` shows only when those are computed, in `partial_fit`."""
+    if "steps.squares" not in arrays:
+        return None
+    n_rows = len(scorer.coef) + 1 if isinstance(scorer, ExplicitScorer) else None
+    squares = check_numbers(arrays["steps.squares"], (n_rows, scorer.n_scores), "steps.squares")
+    if meta["rate"] is not None:
+        check_number(meta["rate"], "rate", above=0)
+    return StepSizes(squares.astype(np.float64, copy=False), meta["rate"])
+
+
+def _scorer(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kernel: Any, n_labels: int, model: Any) -> Scorer:
+    if meta["scorer"] not in ("ExplicitScorer", "DualScorer"):
+        raise KeyError(meta["scorer"])
+    name = "coef" if meta["scorer"] == "ExplicitScorer" else "dual_coef"
+    with_context = arrays[name].ndim == 2 and arrays[name].shape[1] == 2 * n_labels
+    coef = check_numbers(arrays[name], (None, 2 * n_labels if with_context else n_labels), name)
+    if name == "coef":
+        _check_width(kernel, len(coef))
+        return ExplicitScorer(kernel, coef)
+    start = "landmarks."
+    landmarks = GraphBatch(**{n.removeprefix(start): array for n, array in arrays.items() if n.startswith(start)})
+    kernel.check_graphs(landmarks)
+    check_numbers(coef, (landmarks.n_graphs, None), name)
+    return DualScorer(kernel, landmarks, coef, model.dtype, model.n_jobs)
