@@ -84,6 +84,7 @@ class Seen:
 def make_models(folder: Path) -> tuple[dict[str, str], list[Asked]]:
     """Files of models of photos, digits and graphs, and inputs with their right answers."""
     from cfmgml import BagDataset, CfMGML, GraphBatch, WeisfeilerLehman
+    from cfmgml.data.questions import Question
     from cfmgml.web import demo
     from cfmgml.web.answers import Analyst
 
@@ -106,9 +107,9 @@ def make_models(folder: Path) -> tuple[dict[str, str], list[Asked]]:
     files = list(demo.photo_files(photos).values())[:3]
     strips = [sample.data for sample in demo.digit_strips()]
     asked = [
-        *(("photos/image?regions=4", data, "image/jpeg", photo.image(data, 4)) for data in files),
-        *(("digits/image", data, "image/png", digit.image(data)) for data in strips),
-        *(("graphs/graphs", data, "application/json", graph.graphs(data)) for data in bodies),
+        *(("photos/image?regions=4", data, "image/jpeg", photo.answer("image", Question(data, 4))) for data in files),
+        *(("digits/image", data, "image/png", digit.answer("image", Question(data))) for data in strips),
+        *(("graphs/graphs", data, "application/json", graph.answer("graphs", Question(data))) for data in bodies),
     ]
     return {name: str(folder / f"{name}.cfmgml") for name in models}, asked
 

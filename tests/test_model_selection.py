@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
-from cfmgml.datasets import bags_from_texts, load_digit_bags
+from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
 from cfmgml.model_selection import choose_alpha, kernel_named
 from examples import random_bags
 
@@ -66,7 +66,7 @@ def test_kernels_by_name():
     texts = bags_from_texts(["Graph kernels compare graphs."])
     assert isinstance(kernel_named("auto", bags), NodeSum)
     assert kernel_named("hopper", bags, gamma=2.0).gamma == 2.0
-    assert kernel_named("nodes", replace(bags, info={"gamma": 0.7})).gamma == 0.7
+    assert kernel_named("nodes", bags_from_images([np.zeros((30, 40, 3), dtype=np.uint8)])).gamma == 0.7
     assert isinstance(kernel_named("both", bags), SumKernel)
     assert kernel_named("wl", bags).get_params() == {"n_iter": 5, "tfidf": False}
     assert kernel_named("auto", texts).get_params() == {"n_iter": 1, "tfidf": True}

@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from cfmgml.builders.texts.text_flow import flow
 from cfmgml.common.files import JSON_STRING
 from cfmgml.data.parquet.folder import NAME
 from cfmgml.datasets.dblp import _text
 from cfmgml.datasets.hallmarks import _unescape
 from cfmgml.experiments.reproduction.tables import _tex
-from cfmgml.inputs.labels import split_labels
+from cfmgml.plots.text_flow import flow
+from cfmgml.reading.labels import split_labels
 from cfmgml.web.server import NAME as HOST_NAME
 
 ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
@@ -28,7 +28,7 @@ TASKS = {
     "datasets/hallmarks.py": (_unescape, ["\\", "\\u", "\\u0", "\\u0041", "\\u004"]),
     "experiments/reproduction/tables.py": (_tex, ["&", "\\", "_a", "{}"]),
     "inputs/labels.py": (lambda text: split_labels(text, "here"), [";", " ", "; ", "a", "a,b|"]),
-    "builders/texts/text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
+    "plots/text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
     "web/server.py": (HOST_NAME.fullmatch, ["a", ":", "a.", "a:", "0-"]),
 }
 ELSEWHERE = {"builders/texts/keywords.py", "builders/texts/sentences.py"}

@@ -31,7 +31,7 @@ def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_i
         What will be learned from: nodes with attributes are compared by the rbf kernel, others by their labels; for
         texts, wl weighs words by tf-idf.
     gamma
-        Of the rbf kernel; by default the builder's (``info["gamma"]``), or the kernel's own choice.
+        Of the rbf kernel; by default the builder's (``bags.builder.gamma``), or the kernel's own choice.
     n_iter
         Refinements of wl; by default 1 for texts, as measured on Hallmarks of Cancer, else 5.
 
@@ -47,9 +47,9 @@ def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_i
     if name == "auto":
         name = "nodes" if has_attributes else "wl"
     if name == "wl":
-        of_texts = bags.info.get("builder") == "texts"
+        of_texts = bags.builder is not None and bags.builder.words
         return WeisfeilerLehman(n_iter if n_iter is not None else 1 if of_texts else 5, tfidf=of_texts)
-    width = gamma if gamma is not None else bags.info.get("gamma")
+    width = gamma if gamma is not None else (None if bags.builder is None else bags.builder.gamma)
     chosen: dict[str, Any] = {"gamma": width} if has_attributes else {"node_kernel": "delta"}
     if name == "both":
         return SumKernel([GraphHopper(**chosen), NodeSum(**chosen)])

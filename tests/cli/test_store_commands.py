@@ -223,7 +223,7 @@ def test_a_store_built_another_way_is_refused(world, texts, run_in, tmp_path, ca
         assert run_in(texts, f"predict many.cfmgml {tmp_path / 'other'}{out}") == 1
         captured = capsys.readouterr()
         assert "built from texts with window=1, the model's training data with window=2" in captured.err
-        assert "cfmgml build text FILE.jsonl --like MODEL" in captured.err
+        assert "cfmgml build text INPUT --like MODEL" in captured.err
         assert captured.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
 

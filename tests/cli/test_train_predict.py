@@ -10,7 +10,6 @@ from PIL import Image
 
 from cfmgml import BagDataset, CfMGML
 from cfmgml.inputs import read_table
-from cfmgml.recipes import recipe_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def model(photo_model):
 @pytest.fixture(scope="module")
 def bags(world, model):
     """The new pictures, built in Python as the model says."""
-    return recipe_of(model.info_).build_images(world / "new")
+    return model.builder_.rebuild(world / "new")
 
 
 def test_train_says_what_it_chose(world, run_in, photo_model, tmp_path, capsys):
@@ -86,7 +85,7 @@ def test_masks_say_where_regions_lie(world, run_in, photo_model, bags, tmp_path)
         mask = np.asarray(Image.open(tmp_path / "masks" / f"{name}.png"))
         assert mask.shape == (48, 72)
         assert [f"{name}#{k}" for k in np.unique(mask[mask > 0])] == bags[number].graph_names.tolist()
-    built = recipe_of(bags.info).build_images(world / "new", tmp_path / "masks")
+    built = bags.builder.rebuild(world / "new", segments=tmp_path / "masks")
     np.testing.assert_array_equal(built.graphs.node_attributes, bags.graphs.node_attributes)
 
 
@@ -96,7 +95,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
     assert run_in(world, "predict base.cfmgml paper.bags") == 1
     err = capsys.readouterr().err
     assert "built from pictures with features='paper', the model's training data with features='rich'" in err
-    assert "cfmgml build images DIR --like MODEL -o new.bags" in err
+    assert "cfmgml build images INPUT --like MODEL -o new.bags" in err
     assert run_in(world, "build images new --like base.cfmgml --n-jobs 1 -o right.bags") == 0
     assert run_in(world, "predict base.cfmgml right.bags") == 0
 
@@ -108,7 +107,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
         ("predict base.bags new", 1, "base.bags holds a BagDataset, not a CfMGML"),
         ("predict nowhere.cfmgml new", 1, "there is no file nowhere.cfmgml"),
         ("predict base.cfmgml papers.jsonl", 1, "must have a column image, file, filename or path; it has id, text"),
-        ("predict base.cfmgml base.bags --max-regions 3", 2, "--max-regions is for pictures"),
+        ("predict base.cfmgml base.bags --max-regions 3", 2, "--max-regions is for raw input"),
         ("predict base.cfmgml new --level pixel", 2, "'pixel' is not one of 'bag', 'graph', 'node'"),
         ("train base.bags -o x.cfmgml --alpha much", 2, "--alpha must be auto or a number such as 1e-4, got 'much'"),
         ("train base.bags -o x.cfmgml --alpha -1", 1, "alpha must be above 0"),

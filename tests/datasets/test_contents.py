@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfmgml import GraphBatch
+from cfmgml.data.overlap import overlap_summary
 from cfmgml.datasets import bags_from_texts, load_digit_bags
-from cfmgml.datasets.contents import graph_digests, same_graphs
-from cfmgml.datasets.overlap import overlap_summary
+from cfmgml.reading.contents import graph_digests, same_graphs
 
 
 def random_batch(seed, n_graphs=6, attributes=3):

@@ -3,8 +3,8 @@ import json
 
 import pytest
 
+from cfmgml.data.overlap import shared_graph_groups
 from cfmgml.datasets.dblp import load_dblp, load_dblp_texts
-from cfmgml.datasets.overlap import shared_graph_groups
 
 PAPERS = [
     {"id": 1, "field": "DB", "venue": "vldb", "topics": ["query", "index"], "references": [2, 3],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from cfmgml.builders.digits import INK, digit_graphs, digit_pictures
 from cfmgml.datasets import load_digit_bags
-from cfmgml.datasets.digits import INK, digit_graphs, digit_pictures
 
 
 def test_bags_hold_two_to_five_digits_and_their_labels():

@@ -69,9 +69,7 @@ def test_the_second_time_comes_from_the_cache(folder, tmp_path):
 
 
 def test_unknown_options_are_refused(folder):
-    with pytest.raises(
-        TypeError, match="unknown option 'windows'; options are single_graph, vocabulary, max_keywords, window"
-    ):
+    with pytest.raises(TypeError, match="unknown option 'windows'; options are single_graph, max_keywords, window"):
         load_hallmarks(folder, cache_dir=False, windows=3)
 
 

@@ -242,7 +242,7 @@ def test_labels_of_segments():
         ),
         ({"names": ["x"]}, ValueError, "names must have one entry an image"),
         ({"names": ["x", "x"]}, ValueError, "names must differ; 'x' occurs"),
-        ({"features": "deep"}, ValueError, "features must be one of paper, hellinger, rich, got 'deep'"),
+        ({"features": "deep"}, ValueError, "features must be one of hellinger, paper, rich, got 'deep'"),
         ({"nodes": "none"}, ValueError, "nodes must be one of"),
         ({"on_error": "ignore"}, ValueError, "on_error must be 'raise' or 'skip'"),
         ({"max_side": 3}, ValueError, "max_side must be at least 16"),

@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from skimage import data
 
+from cfmgml.builders.pictures.descriptions import find_description
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.builders.pictures.label_maps import renumbered, touching
-from cfmgml.builders.pictures.node_features import NodeFeatures, columns
+from cfmgml.builders.pictures.node_features import NodeFeatures
 from cfmgml.builders.pictures.regions import find_regions
 from cfmgml.builders.pictures.slic import slic
 from cfmgml.builders.pictures.superpixels import find_superpixels
 
 SIZES = {"pixels_per_node": 40, "min_nodes": 2, "max_nodes": 6}
+
+
+def attributes(nodes, name):
+    return find_description(name).describe([nodes])[0]
 
 
 @st.composite
@@ -79,9 +84,9 @@ def test_edges_join_what_touches_inside_a_region():
 def test_tiny_pictures(shape):
     pixels = np.random.default_rng(0).integers(256, size=(*shape, 3), dtype=np.uint8)
     found = find_superpixels(pixels, np.ones(shape, dtype=int), **SIZES)
-    attributes = NodeFeatures(pixels, found).attributes("rich")
-    assert attributes.shape == (found.n_nodes, 907)
-    assert np.isfinite(attributes).all()
+    rows = attributes(NodeFeatures(pixels, found), "rich")
+    assert rows.shape == (found.n_nodes, 907)
+    assert np.isfinite(rows).all()
 
 
 def test_void_picture_is_refused():
@@ -140,8 +145,8 @@ def described():
 
 def test_columns_fit_the_attributes(described):
     for kind, width in (("paper", 873), ("hellinger", 873), ("rich", 907)):
-        assert described[3].attributes(kind).shape[1] == width
-        spans = list(columns(kind).values())
+        assert attributes(described[3], kind).shape[1] == width
+        spans = list(find_description(kind).columns.values())
         assert spans[0][0] == 0
         assert spans[-1][1] == width
         assert all(a[1] == b[0] for a, b in zip(spans, spans[1:], strict=False))
@@ -149,7 +154,7 @@ def test_columns_fit_the_attributes(described):
 
 def test_colour_histogram_and_label_by_hand(described):
     photo, _, found, features = described
-    paper, hellinger = features.attributes("paper"), features.attributes("hellinger")
+    paper, hellinger = attributes(features, "paper"), attributes(features, "hellinger")
     for node in (0, 5, found.n_nodes - 1):
         bins = (photo[found.numbers == node].astype(int) * 9 // 256) @ [81, 9, 1]
         expected = np.bincount(bins, minlength=729) / len(bins)
@@ -175,19 +180,19 @@ def test_hog_by_hand(described):
             angle = np.degrees(np.arctan2(down, right)) % 180
             hog[row // 8, column // 8, int(angle // 20) % 9] += np.hypot(down, right)
     expected = hog.ravel() / np.linalg.norm(hog)
-    np.testing.assert_allclose(features.attributes("paper")[node, 729:], expected, atol=1e-5)
+    np.testing.assert_allclose(attributes(features, "paper")[node, 729:], expected, atol=1e-5)
 
 
 def test_parts_have_length_one(described):
-    rich = described[3].attributes("rich")
+    rich = attributes(described[3], "rich")
     for name in ("rgb_histogram", "hog", "lbp_8_1", "lbp_16_3"):
-        start, stop = columns("rich")[name]
+        start, stop = find_description("rich").columns[name]
         np.testing.assert_allclose(np.linalg.norm(rich[:, start:stop], axis=1), 1, atol=1e-5)
 
 
 def test_place_by_hand(described):
     _photo, regions, found, features = described
-    rich = features.attributes("rich")
+    rich = attributes(features, "rich")
     for node in (0, found.n_nodes - 1):
         ys, xs = np.nonzero(found.numbers == node)
         own = regions[ys[0], xs[0]]
@@ -200,5 +205,5 @@ def test_place_by_hand(described):
 def test_flat_picture_has_no_gradients():
     photo = np.full((40, 40, 3), 77, dtype=np.uint8)
     found = find_superpixels(photo, np.ones((40, 40), dtype=int), **SIZES)
-    start, stop = columns("rich")["hog"]
-    assert (NodeFeatures(photo, found).attributes("rich")[:, start:stop] == 0).all()
+    start, stop = find_description("rich").columns["hog"]
+    assert (attributes(NodeFeatures(photo, found), "rich")[:, start:stop] == 0).all()

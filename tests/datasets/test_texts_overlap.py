@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfmgml.builders.texts.texts import bags_from_texts
-from cfmgml.datasets.overlap import overlap_summary, seen_graphs, shared_graph_groups
+from cfmgml.data.overlap import overlap_summary, seen_graphs, shared_graph_groups
 
 
 def bags_named(*bags):

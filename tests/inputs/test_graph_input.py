@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cfmgml.inputs import graph_bags
+from file_input import graph_bags
 from made_up import make_molecules, make_tudataset
 from needs import needs
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfmgml.inputs import graph_bags, image_bags, text_bags
-from cfmgml.inputs.matching import match_files, match_names
+from cfmgml.reading.matching import match_files, match_names
+from file_input import graph_bags, image_bags, text_bags
 from made_up import make_photos
 
 SUFFIXES = [".jpg", ".png"]

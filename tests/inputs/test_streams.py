@@ -11,17 +11,17 @@ import pyarrow.parquet
 import pytest
 from PIL import Image
 
-from cfmgml.builders.pictures import picture_build
-from cfmgml.builders.texts import counting
+from cfmgml.builders.pictures import building
+from cfmgml.builders.texts import counting, stream
+from cfmgml.builders.texts.builder import TextBuilder
 from cfmgml.builders.texts.cooccurrence import Vocabulary
 from cfmgml.builders.texts.counting import count_texts
-from cfmgml.builders.texts.keyword_graphs import Recipe
 from cfmgml.data.parquet import writing
 from cfmgml.data.parquet.folder import HEADER
-from cfmgml.inputs import Pattern, bags_like, image_bags, streams, text_bags
-from cfmgml.inputs.streams import input_stream
-from cfmgml.inputs.tables import read_table, stream_table
+from cfmgml.inputs import Pattern, bags_like
+from cfmgml.reading.tables import read_table, stream_table
 from cfmgml.stores import BagStore, build_store
+from file_input import image_bags, input_stream, parts_of, text_bags
 from made_up import make_photos, make_texts
 
 BUILD = {"images": image_bags, "texts": text_bags}
@@ -33,8 +33,8 @@ class Stopped(Exception):
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(streams, "DOCUMENTS_AT_ONCE", 3)
-    monkeypatch.setattr(picture_build, "AT_ONCE", 2)
+    monkeypatch.setattr(stream, "DOCUMENTS_AT_ONCE", 3)
+    monkeypatch.setattr(building, "AT_ONCE", 2)
     monkeypatch.setattr(counting, "PAIRS_IN_MEMORY", 10)
     warnings.simplefilter("ignore")  # of pictures that are scaled or left out
 
@@ -47,7 +47,11 @@ def content(folder):
 
 def compare(kind, sources, folder, graphs=8, pattern=None, **options):
     """Build both ways; the store that was streamed."""
-    build = BUILD[kind](sources, **options) if pattern is None else bags_like(pattern, sources, **options)
+    build = (
+        BUILD[kind](sources, **options)
+        if pattern is None
+        else bags_like(pattern, sources, **parts_of(kind, options)[1])
+    )
     build.to_store(folder / "memory", graphs_per_partition=graphs)
     build_store(input_stream(kind, sources, pattern, **options), folder / "stream", graphs)
     assert content(folder / "stream") == content(folder / "memory")
@@ -90,7 +94,7 @@ def test_texts_with_labels_elsewhere_or_none(papers, tmp_path):
 def test_texts_like_others(papers, tmp_path):
     first = text_bags([papers], window=1)
     make_texts(tmp_path / "more.jsonl", 9, seed=3)
-    pattern = Pattern(dict(first.info), [*first.label_names.tolist(), "zoology"])
+    pattern = Pattern(first.builder, [*first.label_names.tolist(), "zoology"])
     rows = read_table(tmp_path / "more.jsonl")
     rows[2] = {**rows[2], "labels": None}
     (tmp_path / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -138,12 +142,14 @@ def test_bad_tables_are_refused_before_anything_is_written(tmp_path, rows, messa
     assert not (tmp_path / "store").exists()
 
 
-@pytest.mark.parametrize("recipe", [Recipe(), Recipe(window=1, threshold=0), Recipe(threshold=1), Recipe(stem=False)])
-def test_counts_on_disk_are_those_in_memory(papers, recipe):
+@pytest.mark.parametrize(
+    "builder", [TextBuilder(), TextBuilder(window=1, threshold=0), TextBuilder(threshold=1), TextBuilder(stem=False)]
+)
+def test_counts_on_disk_are_those_in_memory(papers, builder):
     texts = [row["text"] for row in read_table(papers)]
-    readings = [recipe.read(text) for text in dict.fromkeys(texts)]
-    expected = Vocabulary.count(readings, recipe.window).without_weak_pairs(recipe.threshold)
-    found, n_empty = count_texts(texts, recipe)
+    readings = [builder.words_of(text) for text in dict.fromkeys(texts)]
+    expected = Vocabulary.count(readings, builder.window).without_weak_pairs(builder.threshold)
+    found, n_empty = count_texts(texts, builder)
     assert (found.n_texts, found.counts, found.pairs) == (expected.n_texts, expected.counts, expected.pairs)
     assert n_empty == 1
 
@@ -214,7 +220,7 @@ def test_pictures_with_masks_and_their_labels(tmp_path):
     store = compare("images", [tmp_path / "photos"], tmp_path, graphs=2, **options)
     assert store.load().graph_Y.sum(axis=1).tolist() == [1] * store.n_graphs
     (tmp_path / "like").mkdir()
-    pattern = Pattern(dict(store.info), store.label_names.tolist())
+    pattern = Pattern(store.builder, store.label_names.tolist())
     compare("images", [tmp_path / "photos"], tmp_path / "like", graphs=2, pattern=pattern, n_jobs=1)
 
 
@@ -253,7 +259,7 @@ def test_a_stopped_stream_goes_on(papers, photos, tmp_path, monkeypatch, kind, n
         build_store(input_stream(kind, **given), tmp_path / "again", 7)
     later = []
     monkeypatch.setattr(writing, "write_partition", lambda *args: later.append(args) or write(*args))
-    monkeypatch.setattr(streams, "count_texts", lambda *args: counted.append(args))
+    monkeypatch.setattr(stream, "count_texts", lambda *args: counted.append(args))
     assert build_store(input_stream(kind, **given), tmp_path / "again", 6) == n_done
     assert content(tmp_path / "again") == content(tmp_path / "whole")
     assert len(later) == BagStore(tmp_path / "whole").n_partitions - n_done

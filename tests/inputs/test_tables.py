@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfmgml.inputs import read_table, write_table
-from cfmgml.inputs.labels import read_labels
+from cfmgml.reading.labels import read_labels
 
 ROWS = [{"bag": "a", "labels": ["x", "y"], "score:x": 0.1}, {"bag": "b,;", "labels": [], "score:x": -1 / 3}]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cfmgml.inputs import text_bags
+from file_input import text_bags
 
 
 def write(path, rows):

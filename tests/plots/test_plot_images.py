@@ -12,9 +12,9 @@ from skimage import data
 
 from cfmgml import GraphBatch
 from cfmgml.builders.pictures.images import bags_from_images
-from cfmgml.builders.shown import RIGHT, UNKNOWN, WRONG
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots import plot_bag
+from cfmgml.plots.shown import RIGHT, UNKNOWN, WRONG
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])
 MASK = np.where(np.indices((100, 150))[1] < 60, 1, 2)
@@ -135,8 +135,8 @@ def test_refusals(bags):
     with pytest.raises(ValueError, match="a number from 0 to 1, got 2"):
         plot_bag(bags, 0, image=PHOTO, segments=MASK, label=2)
     plain = BagDataset(GraphBatch([0, 1], [0, 0], [[], []], node_labels=[1]), [0, 1])
-    with pytest.raises(ValueError, match=r"info\['builder'\] of these is None"):
-        plot_bag(plain)
+    with pytest.raises(TypeError, match="bags of graph files are drawn without image"):
+        plot_bag(plain, image=PHOTO)
 
 
 def test_missing_library_names_the_extra(bags, monkeypatch):

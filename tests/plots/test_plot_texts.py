@@ -6,10 +6,11 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.patches import PathPatch, Rectangle
 
-from cfmgml.builders.shown import RIGHT, UNKNOWN, WRONG
-from cfmgml.builders.texts.drawing import KEYWORD, plot_text_bag
-from cfmgml.builders.texts.text_flow import flow
+from cfmgml.builders.texts.drawing import plot_text_bag
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.plots.graphs import NEUTRAL
+from cfmgml.plots.shown import RIGHT, UNKNOWN, WRONG
+from cfmgml.plots.text_flow import flow
 
 TEXTS = ["Gene expression rises.", "Tumour cells migrate; cells are migrating."]
 
@@ -39,7 +40,7 @@ def marks(ax):
 def test_every_keyword_is_marked_in_the_text_and_is_a_node(bags):
     ax = plot_text_bag(bags, 1, texts=TEXTS)
     assert [mark.get_width() for mark in marks(ax)] == [4, 10, 5, 6, 5, 7, 5, 9]
-    assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(KEYWORD)}
+    assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(NEUTRAL)}
     assert [text.get_text() for text in panels(ax)[1].texts] == ["gene", "expression", "rises"]
     ax.figure.canvas.draw()
 
@@ -145,7 +146,7 @@ def test_contributions_without_a_label_are_not_drawn():
     """Nothing says which column is meant: the keywords are grey, as without contributions."""
     bags = bags_from_texts([TEXTS], [[0, 0]])
     ax = plot_text_bag(bags, 0, texts=TEXTS, contributions=np.ones((bags.graphs.n_nodes, 2)))
-    assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(KEYWORD)}
+    assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(NEUTRAL)}
 
 
 def test_missing_library_names_the_extra(bags, monkeypatch):

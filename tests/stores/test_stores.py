@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cfmgml import BagDataset, GraphBatch
+from cfmgml.builders.digits import DigitBuilder
 from cfmgml.data.parquet.folder import KEY, partition_files
 from cfmgml.stores import BagStore, is_store
 from examples import graph_batches, random_bags
@@ -210,8 +211,8 @@ def test_a_flipped_bit_is_noticed(store):
 def test_bags_that_do_not_fit_are_not_appended(full, store):
     for other, message in [
         (replace(full, label_names=list("wxyz")), "its labels are"),
-        (replace(full, info={**full.info, "parameters": {"window": 5}}), "window is 5, not 2"),
-        (replace(full, info={**full.info, "vocabulary": {"b": 2}}), "vocabulary is"),
+        (replace(full, builder=replace(full.builder, window=5)), "window is 5, not 2"),
+        (replace(full, builder=replace(full.builder, vocabulary={"b": 2})), "vocabulary is"),
         (replace(full, bag_names=None), "name is missing, not string"),
     ]:
         with pytest.raises(ValueError, match=f"do not fit the store.*{message}"):
@@ -240,7 +241,7 @@ def test_info_must_be_json(full, tmp_path):
 def test_same_kind(full, store, tmp_path):
     full[:3].to_store(tmp_path / "b")
     store.check_same_kind(BagStore(tmp_path / "b"))
-    replace(full, info={}).to_store(tmp_path / "c")
+    replace(full, builder=DigitBuilder()).to_store(tmp_path / "c")
     with pytest.raises(ValueError, match="built in another way"):
         store.check_same_kind(BagStore(tmp_path / "c"))
 

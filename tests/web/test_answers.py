@@ -1,13 +1,15 @@
 """Answers hold the numbers that Python gives, and say rightly where nodes lie."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from answer_numbers import check_numbers
 from cfmgml import CfMGML, NodeSum, Precomputed, gram_matrix
+from cfmgml.data.questions import Question
 from cfmgml.datasets import bags_from_images
 from cfmgml.kernels import ProductKernel
-from cfmgml.recipes import recipe_of
 from cfmgml.web import demo
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import as_exhibits, check_servable
@@ -21,8 +23,8 @@ def expand(runs):
 @pytest.mark.parametrize("regions", [None, 3])
 def test_a_photo_from_a_file(photo_model, photo_file, tmp_path, regions):
     (tmp_path / "photo.png").write_bytes(photo_file)
-    bags = recipe_of(photo_model.info_).build_images([tmp_path / "photo.png"], max_regions=regions)
-    answer = Analyst(photo_model).image(photo_file, regions)
+    bags = replace(photo_model.builder_, max_regions=regions or 8).rebuild([tmp_path / "photo.png"])
+    answer = Analyst(photo_model).answer("image", Question(photo_file, regions))
     check_numbers(answer, photo_model, bags)
     assert len(answer["graphs"]) == bags.n_graphs == (regions or 8)
     picture = answer["picture"]
@@ -37,7 +39,7 @@ def test_a_photo_from_a_file(photo_model, photo_file, tmp_path, regions):
 
 
 def test_labels_are_ranked_with_their_margins(photo_model, photo_file):
-    answer = Analyst(photo_model).image(photo_file)
+    answer = Analyst(photo_model).answer("image", Question(photo_file))
     scores = [label["score"] for label in answer["labels"]]
     assert scores == sorted(scores, reverse=True)
     assert sorted(label["name"] for label in answer["labels"]) == sorted(photo_model.label_names_)
@@ -57,8 +59,8 @@ def test_a_strip_of_digits(digit_model):
     true = [int(word) for word in sample.title.split()]
     numbers = demo.digit_numbers()[::-1][: len(true)]
     np.testing.assert_array_equal(load_digits().target[numbers], true)
-    bags = recipe_of(digit_model.info_).build_digits(load_digits().images[numbers] / 16)
-    answer = Analyst(digit_model).image(sample.data)
+    bags = digit_model.builder_.rebuild(load_digits().images[numbers] / 16)
+    answer = Analyst(digit_model).answer("image", Question(sample.data))
     check_numbers(answer, digit_model, bags)
     nodes = expand(answer["picture"]["nodes"]).reshape(8, -1)
     rows, columns = np.nonzero(nodes >= 0)
@@ -71,22 +73,22 @@ def test_a_strip_of_digits(digit_model):
 def test_what_is_no_strip_of_digits(digit_model, make_file, rng, shape):
     pixels = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
     with pytest.raises(Refused, match="strip of digits"):
-        Analyst(digit_model).image(make_file(pixels))
+        Analyst(digit_model).answer("image", Question(make_file(pixels)))
 
 
 def test_an_empty_square(digit_model, make_file):
     pixels = np.full((16, 32, 3), 255, dtype=np.uint8)
     with pytest.raises(Refused, match="one shade"):
-        Analyst(digit_model).image(make_file(pixels))
+        Analyst(digit_model).answer("image", Question(make_file(pixels)))
     pixels[4:12, 4:6] = 0
     with pytest.raises(Refused, match="Square 2 of 2 has no ink"):
-        Analyst(digit_model).image(make_file(pixels))
+        Analyst(digit_model).answer("image", Question(make_file(pixels)))
 
 
 def test_a_text(text_model):
     text = "Immune cells attack. \U0001d54b Blood vessels sprout, and vessels grow."
-    bags = recipe_of(text_model.info_).build_texts([text])
-    answer = Analyst(text_model).text(text)
+    bags = text_model.builder_.rebuild([text])
+    answer = Analyst(text_model).answer("text", Question(text))
     check_numbers(answer, text_model, bags)
     np.testing.assert_allclose(
         sorted(label["probability"] for label in answer["labels"]), sorted(text_model.predict_proba(bags)[0])
@@ -103,8 +105,8 @@ def test_a_text(text_model):
 
 def test_texts_that_are_cut_already(text_model):
     parts = ["Blood vessels. Immune cells.", "Cells"]
-    bags = recipe_of(text_model.info_).build_texts([parts])
-    check_numbers(Analyst(text_model).text(parts), text_model, bags)
+    bags = text_model.builder_.rebuild([parts])
+    check_numbers(Analyst(text_model).answer("text", Question(parts)), text_model, bags)
 
 
 @pytest.mark.parametrize(
@@ -119,31 +121,31 @@ def test_texts_that_are_cut_already(text_model):
 )
 def test_texts_that_are_refused(text_model, text, status, reason):
     with pytest.raises(Refused, match=reason) as caught:
-        Analyst(text_model, Limits(characters=500, texts=5)).text(text)
+        Analyst(text_model, Limits(characters=500, texts=5)).answer("text", Question(text))
     assert caught.value.status == status
 
 
 def test_nodes_are_bounded(photo_model, photo_file):
     with pytest.raises(Refused, match="nodes; 10 are the most"):
-        Analyst(photo_model, Limits(nodes=10)).image(photo_file)
+        Analyst(photo_model, Limits(nodes=10)).answer("image", Question(photo_file))
 
 
 def test_the_wrong_kind_of_input(photo_model, text_model, photo_file):
     with pytest.raises(Refused, match="reads texts, not images"):
-        Analyst(text_model).image(photo_file)
+        Analyst(text_model).answer("image", Question(photo_file))
     with pytest.raises(Refused, match="reads images, not texts"):
-        Analyst(photo_model).text("Cells.")
+        Analyst(photo_model).answer("text", Question("Cells."))
 
 
 def test_explained_labels_are_bounded(photo_model, photo_file):
-    answer = Analyst(photo_model, Limits(explained=2)).image(photo_file)
+    answer = Analyst(photo_model, Limits(explained=2)).answer("image", Question(photo_file))
     assert answer["explanation"]["labels"] == [label["name"] for label in answer["labels"][:2]]
 
 
 def test_a_kernel_that_is_no_sum_over_nodes(photos, photo_file):
     bags = demo.photo_bags(photos, n_crops=2, seed=0)
     model = CfMGML(ProductKernel([NodeSum(), NodeSum("linear")]), alpha=1e-3).fit(bags)
-    answer = Analyst(model).image(photo_file)
+    answer = Analyst(model).answer("image", Question(photo_file))
     assert answer["explanation"] is None
     assert len(answer["labels"]) == bags.n_labels
 
@@ -152,7 +154,7 @@ def test_one_graph_of_the_whole_picture(photos, photo_file):
     names, images = list(photos), [pixels[:120, :160] for pixels in photos.values()]
     bags = bags_from_images(images, labels=[[name] for name in names], names=names, single_graph=True)
     model = CfMGML(alpha=1e-3).fit(bags)
-    answer = Analyst(model).image(photo_file, 5)
+    answer = Analyst(model).answer("image", Question(photo_file, 5))
     assert [graph["share"] for graph in answer["graphs"]] == [1.0]
 
 

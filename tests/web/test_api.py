@@ -5,13 +5,13 @@ import json
 import logging
 import socket
 import time
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
 import pytest
 
-from cfmgml.recipes import recipe_of
 from cfmgml.web.schemas import Answer
 
 IMAGE = "/api/v1/models/photos/image"
@@ -39,7 +39,7 @@ def check_problem(response, status, code):
 
 def test_the_same_numbers_as_python(client, photo_model, photo_file, tmp_path):
     (tmp_path / "photo.png").write_bytes(photo_file)
-    bags = recipe_of(photo_model.info_).build_images([tmp_path / "photo.png"], max_regions=4)
+    bags = replace(photo_model.builder_, max_regions=4).rebuild([tmp_path / "photo.png"])
     answer = post_image(client, photo_file, params={"regions": 4}).raise_for_status().json()
     got = np.array([graph["scores"] for graph in answer["graphs"]])
     np.testing.assert_allclose(got, photo_model.decision_function_graphs(bags), rtol=0, atol=1e-9)
@@ -52,7 +52,7 @@ def test_the_same_numbers_as_python(client, photo_model, photo_file, tmp_path):
 def test_texts_and_digits(client, text_model):
     text = "Immune cells attack the tumour. Vessels grow."
     answer = client.post(TEXT, json={"text": text}).raise_for_status().json()
-    scores = text_model.decision_function_graphs(recipe_of(text_model.info_).build_texts([text]))
+    scores = text_model.decision_function_graphs(text_model.builder_.rebuild([text]))
     np.testing.assert_allclose([graph["scores"] for graph in answer["graphs"]], scores, rtol=0, atol=1e-9)
     strip = client.get("/api/v1/models/digits/samples/0")
     answer = post_image(client, strip.content, "/api/v1/models/digits/image").raise_for_status().json()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cfmgml.data.questions import Question
 from cfmgml.web import demo
 from cfmgml.web.answers import Analyst
 
@@ -18,7 +19,7 @@ def test_photos(exhibits):
     analyst = Analyst(shown.model)
     assert {sample.title for sample in shown.samples} == set(demo.SUBJECTS)
     for sample in shown.samples[:3]:
-        best = analyst.image(sample.data)["labels"][0]["name"]
+        best = analyst.answer("image", Question(sample.data))["labels"][0]["name"]
         assert best in {subject.label for subject in demo.SUBJECTS[sample.title]}
 
 
@@ -30,7 +31,7 @@ def test_digits_that_were_not_seen(exhibits):
     assert seen.isdisjoint(map(str, demo.digit_numbers()[::-1][:n_shown]))
     right, total = 0, 0
     for sample in shown.samples:
-        answer = Analyst(shown.model).image(sample.data)
+        answer = Analyst(shown.model).answer("image", Question(sample.data))
         best = [int(np.argmax(graph["scores"])) for graph in answer["graphs"]]
         right += sum(str(a) == b for a, b in zip(best, sample.title.split(), strict=True))
         total += len(best)

@@ -9,6 +9,7 @@ import pytest
 
 from answer_numbers import check_numbers
 from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum
+from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.limits import Limits, Refused
 from made_up import rings_and_chains
@@ -35,14 +36,14 @@ def test_attributes_and_names(rng):
     bags = BagDataset(batch, np.arange(0, 7, 2), np.eye(3), label_names=list("abc"))
     model = CfMGML(NodeSum(), alpha=1e-3).fit(bags)
     graphs = [{"name": f"g{k}", "node_attributes": values[2 * k :][:2].tolist(), "edges": [[0, 1]]} for k in (2, 3)]
-    answer = Analyst(model).graphs(json.dumps({"graphs": graphs}).encode())
+    answer = Analyst(model).answer("graphs", Question(json.dumps({"graphs": graphs}).encode()))
     check_numbers(answer, model, bags[1])
     assert [graph["name"] for graph in answer["graphs"]] == ["g2", "g3"]
     assert [part["text"] for part in answer["texts"]] == ["0 1", "0 1"]
     with pytest.raises(Refused, match="3 attributes, these have 1"):
-        Analyst(model).graphs(as_body({"node_attributes": [[1.0], [2.0]]}))
+        Analyst(model).answer("graphs", Question(as_body({"node_attributes": [[1.0], [2.0]]})))
     large = CfMGML(NodeSum("linear"), alpha=1e-3).fit(bags)
-    answer = Analyst(large).graphs(as_body({"node_attributes": [[1e15, -1e15, 0]] * 2}))
+    answer = Analyst(large).answer("graphs", Question(as_body({"node_attributes": [[1e15, -1e15, 0]] * 2})))
     assert np.isfinite(answer["graphs"][0]["scores"]).all()
 
 
@@ -68,7 +69,7 @@ def test_much_rubbish_is_refused_while_it_is_read(graph_model, start, part, stop
     tracemalloc.start()
     try:
         with pytest.raises(Refused, match=reason) as caught:
-            Analyst(graph_model, Limits(nodes=2000, edges=20_000)).graphs(body)
+            Analyst(graph_model, Limits(nodes=2000, edges=20_000)).answer("graphs", Question(body))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -109,17 +110,17 @@ def as_body(*graphs):
 )
 def test_what_is_refused(graph_model, body, status, reason):
     with pytest.raises(Refused, match=reason) as caught:
-        Analyst(graph_model, Limits(texts=5, nodes=20, edges=7)).graphs(body)
+        Analyst(graph_model, Limits(texts=5, nodes=20, edges=7)).answer("graphs", Question(body))
     assert caught.value.status == status
 
 
 def test_the_wrong_kind_of_model(graph_model, text_model, photo_file):
     with pytest.raises(Refused, match="reads texts, not graphs"):
-        Analyst(text_model).graphs(as_body(PATH))
+        Analyst(text_model).answer("graphs", Question(as_body(PATH)))
     with pytest.raises(Refused, match="reads graphs, not images"):
-        Analyst(graph_model).image(photo_file)
+        Analyst(graph_model).answer("image", Question(photo_file))
     with pytest.raises(Refused, match="reads graphs, not texts"):
-        Analyst(graph_model).text("Cells.")
+        Analyst(graph_model).answer("text", Question("Cells."))
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def test_a_worker_that_dies_at_work_costs_nobody_an_answer(digit_model, strip, s
 def test_an_input_that_kills_is_tried_twice(graph_model, serving, tmp_path, monkeypatch, death, status, code):
     """Workers that die at every graph: a second crash is the input's fault, a second kill is somebody else's."""
     (tmp_path / "sitecustomize.py").write_text(
-        f"import os\nfrom cfmgml.web.answers import Analyst\nAnalyst.graphs = lambda *given: {death}\n"
+        f"import os\nfrom cfmgml.web.answers import Analyst\nAnalyst.answer = lambda *given: {death}\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
     with serving(create_app(graph_model, limits=Limits(workers=1, wait_seconds=120))) as address:
@@ -134,10 +134,10 @@ def test_a_worker_says_what_it_refuses(digit_model, strip, capsys):
     from cfmgml.web.answers import Analyst
 
     analysts = {"model": Analyst(digit_model)}
-    assert answer(analysts, {"model": "model", "kind": "image"}, strip)[0] == 200
-    status, content = answer(analysts, {"model": "model", "kind": "image"}, b"secret words")
+    assert answer(analysts, {"model": "model", "route": "image"}, strip)[0] == 200
+    status, content = answer(analysts, {"model": "model", "route": "image"}, b"secret words")
     assert (status, content["error"]) == (415, "not_an_image")
-    status, content = answer(analysts, {"model": "model", "kind": "text"}, b"no json")
+    status, content = answer(analysts, {"model": "model", "route": "text"}, b"no json")
     assert (status, content["error"]) == (500, "failed")
     log = capsys.readouterr().err
     assert "JSONDecodeError at decoder.py" in log

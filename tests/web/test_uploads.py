@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cfmgml.builders.pictures.image_files import read_image
+from cfmgml.builders.pictures.uploads import decode_picture
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.uploads import decode_picture
 
 LIMITS = Limits(pixels=1_000_000, side=4000)
 

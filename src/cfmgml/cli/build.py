@@ -1,48 +1,24 @@
-"""``cfmgml build``: raw input becomes a file of bags."""
+"""``cfmgml build``: raw input becomes a file of bags; a command for each kind of input, with options of its builder."""
 
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 import typer
+import typer.core
+import typer.main
 
 from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cfmgml.data.bags import BagDataset
+    from cfmgml.data.builder import BagBuilder, FileOptions
     from cfmgml.inputs import Pattern
     from cfmgml.stores import BagStream
-
-IMAGES = (
-    "Pictures: each becomes a bag, and each of its regions a graph of superpixels.\n\n"
-    "INPUT is a folder, a glob, picture files, or a table with a column image. --labels names a table (CSV, JSONL or "
-    "Parquet) with a column image and one of: labels ('cow;grass'), label (a row each), or a column of 0 and 1 for "
-    "each label.\n\n\b\nExamples:\n"
-    "  cfmgml build images photos --labels labels.csv -o photos.bags\n"
-    "  cfmgml build images photos --labels labels.csv --segments masks -o masked.bags\n"
-    "  cfmgml build images 'photos/*.png' --features hellinger -o unlabelled.bags\n"
-    "  cfmgml build images new --like photos.bags -o new.bags"
-)
-TEXT = (
-    "Texts: each becomes a bag, and each of its sentences (or of a list of texts) a graph of keywords.\n\n"
-    "INPUT is a table (JSONL, CSV or Parquet) with a document a row: text, or texts (a list), and if wanted id and "
-    "labels; or a folder, a glob or names of .txt files.\n\n\b\nExamples:\n"
-    "  cfmgml build text papers.jsonl -o papers.bags\n"
-    "  cfmgml build text letters --labels letters.csv --no-stem -o letters.bags\n"
-    "  cfmgml build text new.jsonl --like papers.bags -o new_papers.bags\n"
-    "  cfmgml build text papers.jsonl --store papers"
-)
-GRAPHS = (
-    "Graphs that you have: a TUDataset folder, GraphML files, or a .pt file of PyG graphs.\n\n"
-    "The graphs of a folder inside INPUT are one bag; any other graph is a bag of its own. --bags names a table of "
-    "graph and bag to say it otherwise, --labels a table of bag and labels. All files are read before a store is "
-    "written: they must fit in memory.\n\n\b\nExamples:\n"
-    "  cfmgml build graphs molecules --labels molecules.csv -o molecules.bags\n"
-    "  cfmgml build graphs TOY -o toy.bags"
-)
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT", help="Folder, glob, files or table.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file of bags to write.")]
@@ -50,23 +26,8 @@ Store = Annotated[
     Path | None, typer.Option(help="Folder of Parquet files to write instead, for more bags than memory holds.")
 ]
 Append = Annotated[bool, typer.Option("--append", help="Add to the store if it is there.")]
-Partition = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Graphs in a file of the store: memory grows with them, not with the input.",
-        show_default="10,000, or 1,000 of pictures",
-    ),
-]
 Labels = Annotated[Path | None, typer.Option(help="Table of labels.")]
 Like = Annotated[Path | None, typer.Option(help="Bags, a store or a model: build as they were built, same labels.")]
-Jobs = Annotated[int | None, typer.Option("--n-jobs", help="Worker processes; by default one a core.")]
-
-
-class Features(StrEnum):
-    RICH = "rich"
-    HELLINGER = "hellinger"
-    PAPER = "paper"
 
 
 @dataclass(frozen=True)
@@ -117,169 +78,168 @@ class Target:
         _remark(store.info)
 
 
-def _remark(info: "Mapping[str, Any]") -> None:
-    from cfmgml.inputs.remarks import overlap_remark
+def _remark(info: Mapping[str, Any]) -> None:
+    from cfmgml.reading.remarks import overlap_remark
 
     remark = overlap_remark(info)
     if remark:
         say(f"cfmgml: {remark}")
 
 
+class KindsGroup(typer.core.TyperGroup):
+    """The commands of all kinds, which are looked up when one is asked for: ``cfmgml --help`` is quick."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_commands())
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        return _commands().get(name)
+
+
+@functools.cache
+def _commands() -> dict[str, Any]:
+    from cfmgml.data.builder import all_kinds
+
+    group = typer.Typer(rich_markup_mode=None)
+    for builder in all_kinds().values():
+        if builder.help:
+            group.command(builder.command or builder.kind, help=builder.help)(_command(builder))
+    return dict(typer.main.get_group(group).commands)
+
+
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
         name="build",
-        help="Make a file of bags from pictures, texts or graphs.",
+        cls=KindsGroup,
+        help="Make a file of bags from pictures, texts, graphs, or another kind of input that is installed.",
         rich_markup_mode=None,
         no_args_is_help=True,
     )
-    group.command("images", help=IMAGES)(images)
-    group.command("text", help=TEXT)(text)
-    group.command("graphs", help=GRAPHS)(graphs)
+    group.callback()(_nothing)
     app.add_typer(group)
 
 
-def images(
-    inputs: Inputs,
-    out: Out = None,
-    store: Store = None,
-    append: Append = False,
-    partition: Partition = None,
-    labels: Labels = None,
-    segments: Annotated[Path | None, typer.Option(help="Folder of masks, called like the pictures.")] = None,
-    segment_labels: Annotated[Path | None, typer.Option(help="Table of image, segment and label.")] = None,
-    features: Annotated[
-        Features | None, typer.Option(help="What nodes know of their pixels.", show_default="rich")
-    ] = None,
-    max_regions: Annotated[
-        int | None, typer.Option(min=1, help="Most regions found in a picture without mask.", show_default="8")
-    ] = None,
-    max_side: Annotated[
-        int | None, typer.Option(min=16, help="Larger pictures are scaled down to it.", show_default="640")
-    ] = None,
-    single_graph: Annotated[bool, typer.Option("--single-graph", help="One graph a picture.")] = False,
-    like: Like = None,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at pictures that cannot be used, or skip them.")
-    ] = OnError.STOP,
-    n_jobs: Jobs = None,
-) -> None:
-    from cfmgml.inputs import bags_like, image_bags
-    from cfmgml.inputs.streams import GRAPHS_PER_PARTITION, input_stream
+def _nothing() -> None:
+    """A group without commands of its own needs a function."""
 
-    target = Target.checked(out, store, append)
-    given: dict[str, Any] = {
-        "labels": labels,
-        "segments": segments,
-        "segment_labels": segment_labels,
-        "n_jobs": n_jobs,
-        "on_error": "raise" if on_error is OnError.STOP else "skip",
+
+# -- a command for a kind --------------------------------------------------------------------
+
+
+def _command(builder: "type[BagBuilder]") -> Callable[..., None]:
+    """A function that typer can read: what all kinds have, then what this one adds."""
+    from cfmgml.data.builder import options_of
+
+    partition = Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Graphs in a file of the store: memory grows with them, not with the input.",
+            show_default=f"{builder.graphs_per_partition:,}",
+        ),
+    ]
+    shared: dict[str, tuple[Any, Any]] = {
+        "inputs": (Inputs, inspect.Parameter.empty),
+        "out": (Out, None),
+        "store": (Store, None),
+        "append": (Append, False),
+        "partition": (partition, None),
+        "labels": (Labels, None),
+        "like": (Like, None),
     }
-    recipe = {
-        "features": None if features is None else features.value,
-        "max_regions": max_regions,
-        "max_side": max_side,
-        "single_graph": single_graph or None,
+    own = {
+        field.name: _option(field, hints)
+        for part in _parts(builder)
+        for hints in [get_type_hints(part)]
+        for field in options_of(part)
     }
-    pattern = _pattern(like, recipe, "images")
-    with hint_on_pictures(on_error):
-        if target.streams and not _is_file_of_bags(inputs):
-            stream = input_stream("images", inputs, pattern, **given, **_chosen(recipe))
-            target.build(stream, GRAPHS_PER_PARTITION["images"] if partition is None else partition)
+    named = shared | own
+
+    def command(**given: Any) -> None:
+        _build(builder, {name: given[name] for name in shared}, {name: given[name] for name in own})
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind, default=default, annotation=hint) for name, (hint, default) in named.items()]
+    )
+    command.__annotations__ = {name: hint for name, (hint, _) in named.items()}
+    return command
+
+
+def _parts(builder: "type[BagBuilder]") -> "tuple[type[BagBuilder], type[FileOptions]]":
+    return builder, builder.file_options
+
+
+def _option(field: Field[Any], hints: Mapping[str, Any]) -> tuple[Any, Any]:
+    """A type and a default for typer. What was not given is None, so that a builder's own default holds."""
+    told = field.metadata
+    hint = _plain_hint(hints[field.name] if told["choices"] is None else Literal[tuple(told["choices"]())])
+    names = [f"--{field.name.replace('_', '-')}"]
+    if hint is bool:
+        names = [names[0]] if field.default is False else [f"{names[0]}/--no-{names[0][2:]}"]
+    option = typer.Option(
+        *names, help=told["help"], min=told["least"], max=told["most"], show_default=told["shown"] or False
+    )
+    return Annotated[hint | None, option], None
+
+
+def _plain_hint(hint: Any) -> Any:
+    """What typer knows of a field's type: choices as an Enum, names with commas between them as a string."""
+    arms = [arm for arm in getattr(hint, "__args__", (hint,)) if arm is not type(None)]
+    if all(isinstance(arm, str) for arm in arms):
+        return StrEnum("Choice", {arm.upper(): arm for arm in arms})
+    plain = arms[0] if len(arms) == 1 else hint
+    return plain if plain in (bool, int, float, str, Path) else str
+
+
+def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    from dataclasses import fields
+
+    from cfmgml.inputs.patterns import bags_like, is_file_of_bags
+
+    inputs, labels = shared["inputs"], shared["labels"]
+    target = Target.checked(shared["out"], shared["store"], shared["append"])
+    chosen = {name: _plain(value) for name, value in own.items() if value is not None}
+    reading = {field.name for field in fields(builder.file_options)}
+    make_options: Callable[..., FileOptions] = builder.file_options
+    options = make_options(**{name: value for name, value in chosen.items() if name in reading})
+    parameters = {name: _split(value, builder, name) for name, value in chosen.items() if name not in reading}
+    pattern = _pattern(shared["like"], parameters, builder)
+    with hint_on_pictures(OnError(getattr(options, "on_error", OnError.STOP))):
+        if target.streams and not is_file_of_bags(inputs):
+            maker = pattern.builder if pattern else builder(**parameters)
+            stream = maker.stream(
+                inputs, labels=labels, label_names=pattern.label_names if pattern else None, options=options
+            )
+            target.build(stream, builder.graphs_per_partition if shared["partition"] is None else shared["partition"])
             return
         if pattern is None:
-            bags = image_bags(inputs, **given, **_chosen(recipe))
+            bags = builder(**parameters).from_files(inputs, labels=labels, options=options)
         else:
-            bags = bags_like(pattern, inputs, **given)
+            bags = bags_like(pattern, inputs, labels=labels, options=options)
     target.save(bags)
 
 
-def text(
-    inputs: Inputs,
-    out: Out = None,
-    store: Store = None,
-    append: Append = False,
-    partition: Partition = None,
-    labels: Labels = None,
-    max_keywords: Annotated[int | None, typer.Option(min=1, help="Most keywords of a text.", show_default="40")] = None,
-    window: Annotated[
-        int | None, typer.Option(min=1, help="How far apart joined keywords may stand.", show_default="2")
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Least weight of an edge.", show_default="0.1")
-    ] = None,
-    stem: Annotated[
-        bool | None, typer.Option("--stem/--no-stem", help="Cut English endings off words.", show_default="stem")
-    ] = None,
-    single_graph: Annotated[bool, typer.Option("--single-graph", help="One graph a document.")] = False,
-    like: Like = None,
-) -> None:
-    from cfmgml.inputs import bags_like, text_bags
-    from cfmgml.inputs.streams import GRAPHS_PER_PARTITION, input_stream
-
-    target = Target.checked(out, store, append)
-    recipe = {
-        "max_keywords": max_keywords,
-        "window": window,
-        "threshold": threshold,
-        "stem": stem,
-        "single_graph": single_graph or None,
-    }
-    pattern = _pattern(like, recipe, "texts")
-    if target.streams and not _is_file_of_bags(inputs):
-        stream = input_stream("texts", inputs, pattern, labels=labels, **_chosen(recipe))
-        target.build(stream, GRAPHS_PER_PARTITION["texts"] if partition is None else partition)
-    elif pattern is None:
-        target.save(text_bags(inputs, labels=labels, **_chosen(recipe)))
-    else:
-        target.save(bags_like(pattern, inputs, labels=labels))
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, StrEnum) else value
 
 
-def graphs(
-    inputs: Inputs,
-    out: Out = None,
-    store: Store = None,
-    append: Append = False,
-    labels: Labels = None,
-    bags: Annotated[Path | None, typer.Option(help="Table of graph and bag.")] = None,
-    node_label: Annotated[str | None, typer.Option(help="Name of the node data to take as label.")] = None,
-    node_attributes: Annotated[
-        str | None, typer.Option(help="Names of the node data to take as attributes, with commas between them.")
-    ] = None,
-    like: Like = None,
-) -> None:
-    from cfmgml.inputs import bags_like, graph_bags
-
-    target = Target.checked(out, store, append)
-    names = None if node_attributes is None else [name.strip() for name in node_attributes.split(",")]
-    recipe = {"node_label": node_label, "node_attributes": names}
-    pattern = _pattern(like, recipe, "graphs")
-    if pattern is None:
-        target.save(graph_bags(inputs, labels=labels, bags=bags, **_chosen(recipe)))
-    else:
-        target.save(bags_like(pattern, inputs, labels=labels, bags=bags))
+def _split(value: Any, builder: "type[BagBuilder]", name: str) -> Any:
+    """Names with commas between them, where a tuple is wanted."""
+    wants_tuple = "tuple" in str(get_type_hints(builder)[name])
+    return tuple(part.strip() for part in value.split(",")) if wants_tuple and isinstance(value, str) else value
 
 
-def _is_file_of_bags(inputs: list[str]) -> bool:
-    return len(inputs) == 1 and inputs[0].endswith(".bags")
-
-
-def _chosen(recipe: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for; the rest has its defaults where it is built."""
-    return {name: value for name, value in recipe.items() if value is not None}
-
-
-def _pattern(like: Path | None, recipe: dict[str, Any], kind: str) -> "Pattern | None":
+def _pattern(like: Path | None, chosen: Mapping[str, Any], builder: "type[BagBuilder]") -> "Pattern | None":
     if like is None:
         return None
-    if _chosen(recipe):
-        option = next(iter(_chosen(recipe))).replace("_", "-")
+    if chosen:
+        option = next(iter(chosen)).replace("_", "-")
         raise typer.BadParameter(f"--like settles how to build, so --{option} cannot be given with it.")
     from cfmgml.inputs import read_pattern
-    from cfmgml.recipes import recipe_of
 
     pattern = read_pattern(like)
-    found = recipe_of(pattern.info).kind
-    if found != kind:
-        command = "text" if found == "texts" else found
-        raise ValueError(f"{like} was built from {found}: use cfmgml build {command}.")
+    if not isinstance(pattern.builder, builder):
+        command = pattern.builder.command or pattern.builder.kind
+        raise ValueError(f"{like} was built from {pattern.builder.nouns}: use cfmgml build {command}.")
     return pattern

@@ -3,7 +3,7 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,8 @@ from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
+    from cfmgml.data.builder import FileOptions
+    from cfmgml.inputs import Pattern
     from cfmgml.model.cfmgml import CfMGML
 
 HELP = (
@@ -79,26 +81,23 @@ def predict(
         _predict_store(model_file, Path(inputs[0]), level, out, format, engine_of(dask, n_jobs), n_jobs)
         return
     only_for("stores", dask=dask)
+    from cfmgml.data.builder import known_builder
     from cfmgml.inputs import bags_like, prediction_rows, write_table
-    from cfmgml.inputs.like import Pattern
-    from cfmgml.inputs.masks import write_masks
-    from cfmgml.inputs.tables import check_writable, format_table
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.reading.tables import check_writable, format_table
 
     if out is not None:
         check_target(out)
         check_writable(out)
     model = CfMGML.load(model_file)
-    given: dict[str, Any] = {"segments": segments, "max_regions": max_regions, "n_jobs": n_jobs, "on_error": None}
-    if on_error is OnError.SKIP:
-        given["on_error"] = "skip"
+    pattern, options = _pattern(model, inputs, segments, max_regions, n_jobs, on_error)
     with hint_on_pictures(on_error):
-        bags = bags_like(Pattern.of_model(model), inputs, labels=False, **_for_pictures(model, inputs, given))
+        bags = bags_like(pattern, inputs, labels=False, options=options)
     rows = prediction_rows(model, bags, level.value)
     if draw is not None:
         _draw(model, bags, draw)
     if masks is not None:
-        write_masks(bags, masks)
+        known_builder(bags.builder).write_masks(bags, masks)
         say(f"Wrote {bags.n_bags} masks to {masks}.")
     if out is None:
         table_writer()(format_table(rows, f".{format.value}"))
@@ -111,8 +110,8 @@ def _predict_store(
     model_file: Path, folder: Path, level: Level, out: Path | None, format: Format, engine: str, n_jobs: int | None
 ) -> None:
     from cfmgml.inputs.store_predictions import StorePredictions
-    from cfmgml.inputs.tables import check_writable
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.reading.tables import check_writable
     from cfmgml.stores import BagStore
 
     as_folder = out is not None and not out.suffix
@@ -129,30 +128,39 @@ def _predict_store(
         say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level.value}.")
 
 
-def _for_pictures(model: "CfMGML", inputs: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given; they are for raw pictures only."""
-    from cfmgml.recipes import recipe_of
+def _pattern(
+    model: "CfMGML",
+    inputs: list[str],
+    segments: Path | None,
+    max_regions: int | None,
+    n_jobs: int | None,
+    on_error: OnError,
+) -> "tuple[Pattern, FileOptions]":
+    """How to build raw input; options that its kind does not have are refused, and all of them for bags."""
+    from cfmgml.inputs.patterns import Pattern, is_file_of_bags
 
+    skip = "skip" if on_error is OnError.SKIP else None
+    given = {"segments": segments, "max_regions": max_regions, "n_jobs": n_jobs, "on_error": skip}
     chosen = {name: value for name, value in given.items() if value is not None}
-    if chosen and (recipe_of(model.info_).kind != "images" or inputs[0].endswith(".bags")):
-        option = next(iter(chosen)).replace("_", "-")
-        raise typer.BadParameter(f"--{option} is for pictures, and this model or input has none.")
-    return chosen
+    if is_file_of_bags(inputs):
+        only_for("raw input", **chosen)
+    return Pattern.of_model(model).adjusted(chosen)
 
 
 def _draw(model: "CfMGML", bags: "BagDataset", folder: Path) -> None:
-    """Each picture with its regions outlined and labelled."""
-    if bags.info.get("builder") != "images" or bags.bag_names is None:
-        raise ValueError("--draw is for pictures, and these bags were not built from any.")
+    """Each bag as its builder shows it, with what was predicted."""
+    if bags.bag_names is None:
+        raise ValueError("--draw needs bags with names, to call its files by.")
     from matplotlib import pyplot as plt
 
     from cfmgml.common.files import atomic_write
+    from cfmgml.data.builder import known_builder
     from cfmgml.plots import plot_bag
 
     folder.mkdir(parents=True, exist_ok=True)
     scores = model.decision_function_graphs(bags)
     for number, name in enumerate(bags.bag_names.tolist()):
-        plot_bag(bags, number, scores=scores, show_graphs=False)
+        plot_bag(bags, number, scores=scores, **known_builder(bags.builder).drawn_with)
         with atomic_write(folder / f"{Path(name).name}.png") as stream:
             plt.savefig(stream, format="png", dpi=100)
         plt.close()

@@ -23,6 +23,7 @@ from cfmgml.common.digests import digest_of
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import check_index, lengths, segment_ids, take_segments
 from cfmgml.common.typing import BoolArray, Index, IntArray, NameArray
+from cfmgml.data.builder import BagBuilder, builder_of
 from cfmgml.data.graphs import GraphBatch, check_names, check_ptr, frozen, strip_ellipsis
 from cfmgml.data.parquet.folder import cut
 from cfmgml.data.parquet.writing import StoreWriter, as_json
@@ -49,9 +50,12 @@ class BagDataset:
     label_names, bag_names, graph_names
         Names; labels are numbered if left out.
     info
-        What this is: description, source, builder and its parameters. Anything JSON can hold.
+        What this is, for people: description, source, licence. Anything JSON can hold; what there is to say of the
+        builder is put there too.
     Y_known
         Shape (n_bags, n_labels): False where ``Y`` is not known; None if all is.
+    builder
+        What built them from raw input, and can build more the same way; None for graphs of one's own.
     """
 
     graphs: GraphBatch
@@ -63,6 +67,7 @@ class BagDataset:
     graph_names: NameArray | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
     Y_known: BoolArray | None = None
+    builder: BagBuilder | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -88,7 +93,9 @@ class BagDataset:
         for name in ("label_names", "bag_names", "graph_names"):
             if getattr(self, name) is not None:
                 put(self, name, frozen(getattr(self, name)))
-        put(self, "info", MappingProxyType(dict(self.info)))
+        if self.builder is None:
+            put(self, "builder", builder_of(self.info))
+        put(self, "info", MappingProxyType({**self.info, **({} if self.builder is None else self.builder.told())}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and for worker processes: a read-only view of ``info`` cannot travel, its content can."""
@@ -204,7 +211,9 @@ class BagDataset:
         sizes = np.concatenate([lengths(part.bag_ptr) for part in parts])
         graphs = GraphBatch.concatenate([part.graphs for part in parts], keep_ids)
         ptr = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(graphs, ptr, label_names=first.label_names, info=first.info, Y_known=known, **joined)
+        return cls(
+            graphs, ptr, label_names=first.label_names, info=first.info, Y_known=known, builder=first.builder, **joined
+        )
 
     # -- files -------------------------------------------------------------------------------
 
@@ -243,7 +252,8 @@ class BagDataset:
         meta, arrays = load_arrays(path, "BagDataset")
         inner = {name.removeprefix("graphs."): arrays.pop(name) for name in list(arrays) if name.startswith("graphs.")}
         try:
-            return cls(GraphBatch(**inner), info=meta.get("info", {}), **arrays)
+            given: dict[str, Any] = {**arrays, "info": meta.get("info", {})}
+            return cls(GraphBatch(**inner), **given)
         except TypeError as error:
             raise ValueError(f"{path} does not hold the arrays of a BagDataset ({error}).") from error
 

@@ -2,13 +2,13 @@
 
 from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.data.overlap import seen_graphs, shared_graph_groups
 from cfmgml.datasets.cora import load_cora_topics
 from cfmgml.datasets.dblp import load_dblp
 from cfmgml.datasets.digits import load_digit_bags
 from cfmgml.datasets.hallmarks import load_hallmarks
 from cfmgml.datasets.miml import load_msrc_v2_miml, load_scene
 from cfmgml.datasets.msrc import load_msrc_v2
-from cfmgml.datasets.overlap import seen_graphs, shared_graph_groups
 from cfmgml.datasets.voc import load_voc2012
 
 __all__ = [

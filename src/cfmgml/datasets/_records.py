@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml.builders.texts.keyword_graphs import RECIPE_VERSION, Recipe
+from cfmgml.builders.texts.builder import TextBuilder
 from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.overlap import overlap_summary
 from cfmgml.datasets._cache import content_digest
-from cfmgml.datasets.overlap import overlap_summary
 
 Record = dict[str, Any]
 
@@ -38,15 +38,12 @@ def read_records(path: Path) -> list[Record]:
 
 def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """All that a loader's bags depend on, defaults included; refuses options that `bags_from_texts` would not take."""
-    names = [field.name for field in fields(Recipe)]
-    known = ["single_graph", "vocabulary", *names, *Running._fields]
-    unknown = sorted(set(options) - set(known))
+    names = [field.name for field in fields(TextBuilder)]
+    unknown = sorted(set(options) - {*names, *Running._fields})
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(known)}.")
-    recipe = Recipe(**{name: value for name, value in options.items() if name in names})
-    others = {"single_graph": options.get("single_graph", False), "vocabulary": options.get("vocabulary")}
-    content = {"content": content_digest([file]), "recipe": RECIPE_VERSION}
-    return {**content, **selection, **recipe.parameters, **others}
+        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join([*names, *Running._fields])}.")
+    builder = TextBuilder(**{name: value for name, value in options.items() if name in names})
+    return {"content": content_digest([file]), **selection, "builder": builder.told()}
 
 
 def with_references(

@@ -2,16 +2,16 @@
 
 import csv
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from importlib.metadata import version
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.images import bags_from_images
-from cfmgml.builders.pictures.picture_graphs import RECIPE_VERSION, Recipe
 from cfmgml.builders.pictures.source_files import source_info
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import library_versions
 from cfmgml.datasets._cache import cached, content_digest
 
 
@@ -109,8 +109,8 @@ def load_collection(
 
 
 def _recipe_key(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe, and the versions of the libraries that cook it."""
+    """What builds it, and the versions of the libraries that it is built with."""
     import_pillow()  # says which extra to install
-    defaults = Recipe().to_json()
-    versions = {"recipe": RECIPE_VERSION, "scikit-image": version("scikit-image"), "pillow": version("pillow")}
-    return {"recipe": dict(recipe), "defaults": defaults, "versions": versions}
+    named = {field.name for field in fields(PictureBuilder)}
+    builder = PictureBuilder(**{name: value for name, value in recipe.items() if name in named})
+    return {"recipe": dict(recipe), "builder": builder.told(), "versions": library_versions(builder)}

@@ -8,14 +8,12 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.utils import check_random_state
 
-from cfmgml.common.segments import lengths, offsets
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.builders.digits import DigitBuilder, digit_graphs
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.graphs import GraphBatch
 
-SIDE = 8
 N_TRAIN = 1200  # this many digits are for training bags, the rest for test bags; drawn once, with a fixed seed
-INK = 0.25  # a pixel at least this dark (of 1) is a node
 SUBSETS = {"train": slice(0, N_TRAIN), "test": slice(N_TRAIN, None)}
 
 
@@ -71,48 +69,8 @@ def draw_bags(numbers: IntArray, n_bags: int, random_state: int, name: str) -> B
         info={
             "description": "bags of 2 to 5 handwritten digits",
             "source": "UCI Optical Recognition of Handwritten Digits, as it comes with scikit-learn",
-            "builder": "digits",
             "subset": name,
             "random_state": int(random_state),
         },
+        builder=DigitBuilder(),
     )
-
-
-def digit_graphs(images: FloatArray) -> GraphBatch:
-    """Graphs of inked pixels from images of shape (n, 8, 8) with values from 0 to 1."""
-    inked = images >= INK
-    image, row, column = np.nonzero(inked)
-    number = np.full(images.shape, -1)
-    number[inked] = np.arange(len(image))
-    edges = _neighbour_pairs(number)
-    sizes = inked.sum(axis=(1, 2))
-    dark = images[inked]
-    return GraphBatch(
-        node_ptr=offsets(sizes),
-        edge_ptr=offsets(np.bincount(image[edges[0]], minlength=len(images))),
-        edges=edges,
-        node_labels=(row // 2) * 8 + (column // 2) * 2 + (dark >= 0.6),
-        node_attributes=np.stack([row, column, 2 * dark], axis=1).astype(np.float64),
-        node_names=np.char.add(np.char.add(row.astype(np.str_), ","), column.astype(np.str_)),
-    )
-
-
-def _neighbour_pairs(number: IntArray) -> IntArray:
-    """Pairs of nodes in touching pixels, both ways, in the order of their first node; ``number`` is -1 where there is
-    none."""
-    padded = np.pad(number, ((0, 0), (1, 1), (1, 1)), constant_values=-1)
-    steps = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
-    beside = np.stack([padded[:, 1 + r : 1 + r + SIDE, 1 + c : 1 + c + SIDE] for r, c in steps], axis=-1)
-    here = np.broadcast_to(number[..., None], beside.shape)
-    both = (here >= 0) & (beside >= 0)
-    return np.stack([here[both], beside[both]])
-
-
-def digit_pictures(graphs: GraphBatch, values: FloatArray | None = None) -> FloatArray:
-    """Images of shape (n_graphs, 8, 8) with ``values`` (n_nodes,), or the ink, at the nodes and NaN elsewhere."""
-    assert graphs.node_attributes is not None
-    out = np.full((graphs.n_graphs, SIDE, SIDE), np.nan)
-    row, column = graphs.node_attributes[:, :2].astype(np.int64).T
-    graph = np.repeat(np.arange(graphs.n_graphs), lengths(graphs.node_ptr))
-    out[graph, row, column] = graphs.node_attributes[:, 2] / 2 if values is None else values
-    return out

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfmgml.builders.pictures.image_files import ImageError, read_matlab
-from cfmgml.common.segments import offsets
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.builders.vectors import VectorBuilder
+from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets.msrc import MSRC_LABELS
 
@@ -141,23 +140,14 @@ def _vector_bags(
     graph_Y: BoolArray | None = None,
 ) -> BagDataset:
     """Bags of one-node graphs; each cell has one instance a row."""
-    vectors: FloatArray = np.concatenate(cells).astype(np.float64)
-    sizes = np.array([len(cell) for cell in cells])
-    n_graphs = len(vectors)
-    graphs = GraphBatch(
-        node_ptr=np.arange(n_graphs + 1),
-        edge_ptr=np.zeros(n_graphs + 1, dtype=np.int64),
-        edges=np.zeros((2, 0), dtype=np.int64),
-        node_attributes=vectors,
-    )
-    names = [f"{name}#{k}" for name, size in zip(bag_names, sizes.tolist(), strict=True) for k in range(1, size + 1)]
-    return BagDataset(
-        graphs,
-        offsets(sizes),
+    sizes = [len(cell) for cell in cells]
+    names = [f"{name}#{k}" for name, size in zip(bag_names, sizes, strict=True) for k in range(1, size + 1)]
+    return VectorBuilder().build(
+        [cell.astype(np.float64) for cell in cells],
         Y,
         graph_Y=graph_Y,
         label_names=np.asarray(label_names, dtype=np.str_),
         bag_names=np.asarray(bag_names, dtype=np.str_),
         graph_names=np.asarray(names, dtype=np.str_),
-        info={"builder": "vectors", **about},
+        info=about,
     )

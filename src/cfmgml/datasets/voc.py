@@ -6,9 +6,8 @@ from typing import Literal
 import numpy as np
 from joblib import Parallel, delayed
 
+from cfmgml.builders.pictures.builder import Nodes
 from cfmgml.builders.pictures.image_files import read_mask
-from cfmgml.builders.pictures.node_features import Features
-from cfmgml.builders.pictures.picture_graphs import Nodes
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._segmented_images import Collection, Layout, load_collection, table_layout
@@ -33,7 +32,7 @@ ABOUT = {
 def load_voc2012(
     path: str | Path | None = None,
     *,
-    features: Features = "rich",
+    features: str = "rich",
     nodes: Nodes = "both",
     single_graph: bool = False,
     min_pixels: int = 1,

@@ -16,12 +16,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from cfmgml.baselines import HLK, Dummy, SgslSVM
+from cfmgml.builders.digits import digit_pictures
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets import load_digit_bags
-from cfmgml.datasets.digits import digit_pictures
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.annotation import annotate

@@ -9,13 +9,13 @@ import numpy as np
 from cfmgml.common.files import read_header
 from cfmgml.common.segments import lengths
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import BagBuilder, known_builder
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.datasets.contents import same_graphs
-from cfmgml.datasets.overlap import overlap_summary
-from cfmgml.inputs.remarks import label_remarks
+from cfmgml.data.overlap import overlap_summary
 from cfmgml.learning.scoring import DualScorer
 from cfmgml.model.cfmgml import CfMGML
-from cfmgml.recipes import recipe_of
+from cfmgml.reading.contents import same_graphs
+from cfmgml.reading.remarks import label_remarks
 from cfmgml.stores import BagStore
 
 Description = dict[str, Any]
@@ -49,7 +49,7 @@ def _describe_bags(path: Path, meta: Mapping[str, Any]) -> Description:
     bags = BagDataset.load(path)
     sizes = {"bags": bags.n_bags, **_sizes(bags.graphs), "graphs a bag": _spread(lengths(bags.bag_ptr))}
     return {
-        "built": _built(bags.info),
+        "built": _built(bags.builder, bags.info),
         "sizes": sizes,
         "repeated": _repeated(overlap_summary(same_graphs(bags), bags.bag_ptr)),
         "labels": _labels(bags),
@@ -63,7 +63,7 @@ def _describe_store(store: BagStore) -> Description:
         partitions["graphs a partition"] = _spread(np.array([part.n_graphs for part in store.partitions]))
     return {
         "folder": {"holds": "store", "bytes": store.n_bytes, **partitions, "manifest": _manifest(store)},
-        "built": _built(store.info),
+        "built": _built(store.builder, store.info),
         "sizes": {
             "bags": store.n_bags,
             "graphs": store.n_graphs,
@@ -98,7 +98,7 @@ def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
     if isinstance(model.scorer_, DualScorer):
         trained |= {f"kept {name}": value for name, value in _sizes(model.scorer_.landmarks).items()}
     return {
-        "built": _built(model.info_),
+        "built": _built(model.builder_, model.info_),
         "kernel": repr(model.kernel_),
         "explains nodes": model.kernel_.is_additive,
         "probabilities": model.calibration_ is not None,
@@ -109,14 +109,12 @@ def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
     }
 
 
-def _built(info: Mapping[str, Any]) -> Description:
-    recipe = recipe_of(info)
-    told = {name: info[name] for name in ("name", "description", "source", "licence", "recipe_version") if name in info}
-    if recipe.vocabulary is not None:
-        told["vocabulary"] = f"{len(recipe.vocabulary.get('counts', {})):,} words that occur in several texts"
+def _built(builder: BagBuilder | None, info: Mapping[str, Any]) -> Description:
+    known = known_builder(builder)
+    told = {name: info[name] for name in ("name", "description", "source", "licence") if name in info}
     skipped, remarks = info.get("skipped") or {}, label_remarks(info)
     return (
-        {"from": recipe.kind, **told, "parameters": dict(recipe.parameters)}
+        {"from": known.kind, **told, "how": known.describe(), "version": known.version, "parameters": known.parameters}
         | ({"left out": dict(skipped)} if skipped else {})
         | ({"remarks": remarks} if remarks else {})
     )

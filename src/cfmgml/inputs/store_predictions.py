@@ -12,9 +12,8 @@ from cfmgml.common.progress import progress
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.parquet.folder import cut
 from cfmgml.inputs.predictions import check_level, prediction_columns, prediction_rows
-from cfmgml.inputs.tables import check_writable, format_table, import_pyarrow, table_head
 from cfmgml.model.cfmgml import CfMGML
-from cfmgml.recipes import check_same_recipe
+from cfmgml.reading.tables import check_writable, format_table, import_pyarrow, table_head
 from cfmgml.scale import predict_store
 from cfmgml.scale.engines import Engine, running
 from cfmgml.stores import BagStore
@@ -61,7 +60,8 @@ class StorePredictions:
     def __post_init__(self) -> None:
         """Refuse before anything is written."""
         check_level(self.model, self.level)
-        check_same_recipe(self.model.info_, self.store.info)
+        if self.model.builder_ is not None:
+            self.model.builder_.check_same(self.store.builder)
 
     def write(self, path: str | Path) -> int:
         """Write the table that the name asks for, in one step; returns how many rows it has."""

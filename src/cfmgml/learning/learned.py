@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.data.builder import BagBuilder
 from cfmgml.kernels.base import Kernel
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.scoring import Scorer
@@ -33,6 +34,7 @@ class Learned:
     gradient_norm: float
     fingerprint: str
     info: dict[str, Any]
+    builder: BagBuilder | None = None  # of what it learned from
     calibration: Calibration | None = None
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
 

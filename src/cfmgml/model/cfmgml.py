@@ -15,7 +15,6 @@ from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_argmax, take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builds import check_same_recipe
 from cfmgml.gpu.devices import check_device
 from cfmgml.kernels import choose_kernel
 from cfmgml.kernels.context import Context, join_node_parts, join_parts
@@ -173,6 +172,7 @@ class CfMGML(BagEstimator):
     gradient_norm_ = learned("gradient_norm")
     fingerprint_ = learned("fingerprint")
     info_ = learned("info")
+    builder_ = learned("builder")
     calibration_ = learned("calibration")
 
     def fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
@@ -245,6 +245,7 @@ class CfMGML(BagEstimator):
                     gradient_norm=last.gradient_norm,
                     fingerprint=bags.fingerprint(),
                     info=dict(bags.info),
+                    builder=bags.builder,
                     calibration=model._calibrate(bags, labels, known, seeds) if self.probability else None,
                 )
             )
@@ -327,7 +328,8 @@ class CfMGML(BagEstimator):
 
     def _check_predict(self, X: Any, level: str) -> BagDataset:
         bags = super()._check_predict(X, level)
-        check_same_recipe(self.info_, bags.info)
+        if self.builder_ is not None:
+            self.builder_.check_same(bags.builder)
         return bags
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:

@@ -1,10 +1,8 @@
 """A fitted `CfMGML` on disk: arrays and JSON, never pickle."""
 
-import contextlib
 import json
 import platform
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import FloatArray
+from cfmgml.data.builder import BagBuilder, builder_of, library_versions
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
 from cfmgml.kernels.gram import check_dtype
@@ -27,16 +26,12 @@ Model = TypeVar("Model")
 NAMES = ("label_names", "label_counts", "intercept", "objective", "representatives")  # of `Learned`, with _ in a file
 
 
-def versions(builder: str | None = None) -> dict[str, str]:
+def versions(builder: BagBuilder | None = None) -> dict[str, str]:
     """Versions of what the numbers depend on; pictures are read and cut by libraries of their own."""
     from cfmgml import __version__
 
     found = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
-    if builder == "images":
-        for name in ("scikit-image", "pillow"):
-            with contextlib.suppress(PackageNotFoundError):
-                found[name] = version(name)
-    return {"cfmgml": __version__, "python": platform.python_version(), **found}
+    return {"cfmgml": __version__, "python": platform.python_version(), **found, **library_versions(builder)}
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -64,7 +59,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "rate": None if learned.steps is None else learned.steps.rate,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
-        "versions": versions(learned.info.get("builder")),
+        "versions": versions(learned.builder),
     }
     save_arrays(path, "CfMGML", meta, arrays)
 
@@ -110,6 +105,7 @@ def _rebuild(cls: type[Model], meta: dict[str, Any], arrays: dict[str, NDArray[A
         gradient_norm=float("nan") if meta["gradient_norm"] is None else meta["gradient_norm"],
         fingerprint=meta["fingerprint"],
         info=_object(meta["info"], "info"),
+        builder=builder_of(meta["info"]),
         calibration=_calibration(arrays, len(names)),
         steps=_step_sizes(meta, arrays, scorer),
     )

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import known_builder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +22,13 @@ def plot_bag(
     ax: "Axes | None" = None,
     **content: Any,
 ) -> "Axes":
-    """Draw one bag: a picture with its regions, or texts with their keywords, and what was predicted for them.
+    """Draw one bag as its builder shows it (a picture with its regions, texts with their keywords, graphs), and what
+    was predicted for it.
 
     Parameters
     ----------
     bags
-        Built from images or from texts.
+        Built from anything.
     bag
         Which of them.
     scores
@@ -49,14 +51,5 @@ def plot_bag(
     >>> plot_bag(bags_from_images([photo]), image=photo).get_title()
     'image0'
     """
-    common: dict[str, Any] = {"scores": scores, "contributions": contributions, "label": label, "ax": ax}
-    builder = bags.info.get("builder")
-    if builder == "images":
-        from cfmgml.builders.pictures.drawing import plot_image_bag
-
-        return plot_image_bag(bags, bag, **common, **content)
-    if builder == "texts":
-        from cfmgml.builders.texts.drawing import plot_text_bag
-
-        return plot_text_bag(bags, bag, **common, **content)
-    raise ValueError(f"plot_bag draws bags built from images or texts; info['builder'] of these is {builder!r}.")
+    builder = known_builder(bags.builder)
+    return builder.show(bags, bag, contributions, scores=scores, label=label, ax=ax, **content)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builds import check_same_recipe
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of, targets_in_order
 from cfmgml.learning.learned import Learned, StepSizes
@@ -99,6 +98,7 @@ def _nothing_yet(model: Any, bags: BagDataset, Y: Any) -> Learned:
         gradient_norm=float("nan"),
         fingerprint=bags.fingerprint(),
         info=dict(bags.info),
+        builder=bags.builder,
         steps=StepSizes(np.zeros((n_features + 1, len(names)))),
     )
 
@@ -106,7 +106,8 @@ def _nothing_yet(model: Any, bags: BagDataset, Y: Any) -> Learned:
 def _went_on(model: Any, learned: Learned, bags: BagDataset, Y: Any) -> Learned:
     """What a model that learned this knows after these bags."""
     labels, known = targets_in_order(bags, Y, learned.label_names)
-    check_same_recipe(learned.info, bags.info)
+    if learned.builder is not None:
+        learned.builder.check_same(bags.builder)
     counts = learned.label_counts + (labels & known).sum(0)
     loss = replace(
         loss_of(model, len(counts)),

@@ -189,4 +189,5 @@ def _learned(store: BagStore, kernel: Kernel, solution: Solution, counts: FloatA
         gradient_norm=solution.gradient_norm,
         fingerprint=store.fingerprint(),
         info=dict(store.info),
+        builder=store.builder,
     )

@@ -1,47 +1,16 @@
 """A store from bags as they are built, a partition in memory at a time: `build_store`."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cfmgml.common.typing import IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.parquet.folder import cut
 from cfmgml.data.parquet.writing import StoreWriter
+from cfmgml.data.streams import BagStream, Piece
 
-Piece = tuple[BagDataset, IntArray]  # bags, and the number of the input that each was built from
 GRAPHS_PER_PARTITION = 10_000
-
-
-class BagStream(ABC):
-    """Input that becomes bags a few at a time; inputs are counted from 0, and one may give no bag."""
-
-    @property
-    @abstractmethod
-    def key(self) -> Any:
-        """All that the bags depend on, as JSON can hold it."""
-
-    def settle(self, settled: Any) -> Any:
-        """Look at all input for what every bag depends on, unless it was ``settled`` before; returns that, for JSON."""
-        return None
-
-    @abstractmethod
-    def pieces(self, start: int) -> Iterator[Piece]:
-        """The bags of the inputs from this one on, in order; each piece small beside a partition."""
-
-    def report(self, start: int, stop: int) -> Any:
-        """What ``info`` will say of these inputs, once they are built."""
-        return None
-
-    def recall(self, report: Any, n_bags: int) -> None:  # noqa: B027  # most report nothing
-        """Take over what an earlier run of the same build has reported, of so many bags."""
-
-    @abstractmethod
-    def info(self) -> Mapping[str, Any]:
-        """The ``info`` of all bags, when they are built."""
 
 
 def build_store(

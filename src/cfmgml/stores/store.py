@@ -15,6 +15,7 @@ BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from cfmgml.common.typing import IntArray, NameArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import BagBuilder, builder_of
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.parquet.folder import (
     HEADER,
@@ -81,7 +83,8 @@ class BagStore:
 
     def __getstate__(self) -> dict[str, Any]:
         """For worker processes, which may be elsewhere: a vocabulary in ``info`` can be large, and is in the folder."""
-        return {**vars(self), "_info": None, "path": self.path.absolute()}
+        kept = {name: value for name, value in vars(self).items() if name != "builder"}
+        return {**kept, "_info": None, "path": self.path.absolute()}
 
     @property
     def info(self) -> Mapping[str, Any]:
@@ -89,6 +92,11 @@ class BagStore:
             self._info = read_header(self.path)["info"]
         assert self._info is not None
         return self._info
+
+    @cached_property
+    def builder(self) -> BagBuilder | None:
+        """What built the bags, as `BagDataset.builder`."""
+        return builder_of(self.info)
 
     @property
     def n_partitions(self) -> int:
@@ -148,7 +156,13 @@ class BagStore:
         arrays = dict(read_arrays(self.path, self.partitions[number]))
         inner = {key.removeprefix("graphs."): arrays.pop(key) for key in list(arrays) if key.startswith("graphs.")}
         try:
-            return BagDataset(GraphBatch(**inner), label_names=self.label_names, info=self.info, **arrays)
+            own: dict[str, Any] = {
+                "label_names": self.label_names,
+                "info": self.info,
+                "builder": self.builder,
+                **arrays,
+            }
+            return BagDataset(GraphBatch(**inner), **own)
         except (ValueError, TypeError) as error:
             raise ValueError(f"partition {name} of {self.path} holds no bags of graphs: {error}") from error
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cfmgml.data.builder import BagBuilder, known_builder
 from cfmgml.model.cfmgml import CfMGML
-from cfmgml.recipes import Recipe, recipe_of
 from cfmgml.web.limits import Limits
 
 
@@ -62,31 +62,35 @@ def as_exhibits(models: Any) -> dict[str, Exhibit]:
     return {name: item if isinstance(item, Exhibit) else Exhibit(item) for name, item in models.items()}
 
 
-def check_servable(model: Any) -> Recipe:
-    """The recipe of a model that can be given raw input; others are refused with a reason."""
+def check_servable(model: Any) -> BagBuilder:
+    """The builder of a model that can be given raw input; others are refused with a reason."""
     if not isinstance(model, CfMGML):
         raise TypeError(f"a CfMGML can be served, got {type(model).__name__}.")
-    recipe = recipe_of(model.info_)
     if type(model.kernel_).__name__ == "Precomputed":
         raise ValueError("a model with a Precomputed kernel cannot score new input: train it with the kernel itself.")
-    return recipe
+    builder = known_builder(model.builder_)
+    builder.check_version()
+    return builder
 
 
 def describe(name: str, exhibit: Exhibit, limits: Limits) -> dict[str, Any]:
     """What a client should know of a model before it sends anything."""
     model = exhibit.load()
-    recipe = check_servable(model)
-    cut = recipe.kind == "images" and not recipe.parameters.get("single_graph", False)
+    builder = check_servable(model)
     return {
         "name": name,
         "title": exhibit.title or str(model.info_.get("description", "")) or name,
         "about": exhibit.about,
-        "kind": recipe.kind,
+        "kind": builder.kind,
+        "route": builder.form.route,
+        "input": builder.form.title,
+        "part": builder.part,
+        "plain": builder.form.plain,
         "labels": model.label_names_.tolist(),
         "kernel": type(model.kernel_).__name__,
         "explains": bool(model.kernel_.is_additive),
         "probabilities": model.calibration_ is not None,
-        "regions": min(int(recipe.parameters.get("max_regions", 8)), limits.regions) if cut else None,
+        "regions": None if builder.most_parts is None else min(builder.most_parts, limits.regions),
         "samples": [
             {"id": number, "title": sample.title, "media_type": sample.media_type}
             for number, sample in enumerate(exhibit.samples)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from cfmgml.common.numbers import check_number
+from cfmgml.data.questions import Refused
+
+__all__ = ["Limits", "Refused"]
 
 
 @dataclass(frozen=True)
@@ -88,20 +91,3 @@ class Limits:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         return cls(**values)
-
-
-class Refused(Exception):
-    """An input that is turned away: a status, a short code for programs, and a reason for people.
-
-    ``retry_after`` is in how many seconds it is worth another try, where that is known.
-    """
-
-    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.code = code
-        self.reason = reason
-        self.headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-
-    def to_json(self) -> dict[str, str]:
-        return {"error": self.code, "reason": self.reason}

@@ -6,11 +6,11 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cfmgml.builders.pictures.uploads import MEDIA_TYPES
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
 from cfmgml.web.problems import problem_answers
 from cfmgml.web.room import Room
-from cfmgml.web.uploads import MEDIA_TYPES
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -131,7 +131,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         `regions` is the most regions that it is cut into; left out, as many as in training.
         """
         _expect_type(request, IMAGE_TYPES)
-        header = {"model": model, "kind": "image", "regions": regions}
+        header = {"model": model, "route": "image", "regions": regions}
         return await room.ask(request, header, limits.body_bytes)
 
     @app.post(
@@ -144,7 +144,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
     async def text(model: str, request: Request) -> Any:
         """Labels of a text, of its sentences, and what each keyword contributes."""
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "kind": "text"}, limits.text_bytes, _check_text)
+        return await room.ask(request, {"model": model, "route": "text"}, limits.text_bytes, _check_text)
 
     @app.post(
         f"{API}/models/{{model}}/graphs",
@@ -159,7 +159,19 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         For models that learned from graphs of somebody's own.
         """
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "kind": "graphs"}, limits.body_bytes)
+        return await room.ask(request, {"model": model, "route": "graphs"}, limits.body_bytes)
+
+    @app.post(
+        f"{API}/models/{{model}}/file",
+        response_class=Response,
+        responses=answers,
+        openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": binary}}},
+        tags=["answers"],
+    )
+    async def file(model: str, request: Request) -> Any:
+        """Labels of a file (the body is the file itself), for kinds of input that other packages add."""
+        _expect_type(request, ("application/octet-stream",))
+        return await room.ask(request, {"model": model, "route": "file"}, limits.body_bytes)
 
 
 def _json_body(kind: Any) -> dict[str, Any]:
@@ -173,8 +185,8 @@ def _json_body(kind: Any) -> dict[str, Any]:
 
 
 def _expect_type(request: Any, known: Collection[str]) -> None:
-    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if found not in known:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in known:
         raise Refused(415, "wrong_type", f"Content-Type must be one of {', '.join(known)}.")
 
 

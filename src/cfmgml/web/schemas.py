@@ -32,6 +32,10 @@ class ModelInfo(BaseModel):
     name: str
     title: str
     about: str
+    route: str = Field(description="Where its input is sent to: image, text, graphs or file.")
+    input: str = Field(description="What it reads, in words.")
+    part: str = Field(description="What a graph of it is: a region, a sentence.")
+    plain: bool = Field(description="Whether pictures are shown pixel by pixel.")
     kind: str = Field(description="What it reads: images, texts, digits (an image of a row of them) or graphs (JSON).")
     labels: list[str]
     kernel: str
@@ -111,6 +115,7 @@ class Answer(BaseModel):
     explanation: Explanation | None
     picture: Picture | None = None
     texts: list[MarkedText] | None = None
+    drawing: str | None = Field(None, description="An SVG, of a kind of input that is neither.")
 
 
 class GraphInput(BaseModel):

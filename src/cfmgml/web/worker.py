@@ -13,10 +13,8 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-import numpy as np
-
+from cfmgml.data.questions import Question
 from cfmgml.model.cfmgml import CfMGML
-from cfmgml.recipes import recipe_of
 from cfmgml.web.answers import Analyst
 from cfmgml.web.frames import Header, pack, read_frame
 from cfmgml.web.limits import Limits, Refused
@@ -26,11 +24,8 @@ def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tupl
     """The status and the content of the reply to one input; it never raises."""
     try:
         analyst = analysts[header["model"]]
-        if header["kind"] == "image":
-            return 200, analyst.image(body, header.get("regions"))
-        if header["kind"] == "graphs":
-            return 200, analyst.graphs(body)
-        return 200, analyst.text(json.loads(body))
+        content = json.loads(body) if header["route"] == "text" else body
+        return 200, analyst.answer(header["route"], Question(content, header.get("regions")))
     except Refused as refusal:
         return refusal.status, refusal.to_json()
     except MemoryError:
@@ -45,30 +40,6 @@ def _where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-4:]
     lines = " < ".join(f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in reversed(frames))
     return f"{type(error).__name__} at {lines}"
-
-
-def warm_up(analyst: Analyst) -> None:
-    """Import and compile what the first request would otherwise wait for."""
-    kind = recipe_of(analyst.model.info_).kind
-    if kind == "texts":
-        analyst.text("Warm hands. Cold feet.")
-        return
-    if kind == "graphs":  # what nodes have is not known here: the first request waits a little
-        return
-    side = 8 if kind == "digits" else 96
-    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
-    from PIL import Image
-
-    with contextlib.suppress(Refused):
-        analyst.image(_png(Image.fromarray(picture)))
-
-
-def _png(image: Any) -> bytes:
-    import io
-
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    return stream.getvalue()
 
 
 def bound_memory(n_bytes: int) -> None:
@@ -89,7 +60,7 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     limits = Limits.from_json(header["limits"])
     analysts = {name: Analyst(CfMGML.load(path), limits) for name, path in header["models"].items()}
     for analyst in analysts.values():
-        warm_up(analyst)
+        analyst.warm_up()
     bound_memory(limits.worker_bytes)
     _send(outgoing, {"ready": True})
     while True:

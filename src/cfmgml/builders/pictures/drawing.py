@@ -7,13 +7,11 @@ import numpy as np
 from scipy import ndimage
 
 from cfmgml.builders.pictures.image_files import ByteArray
-from cfmgml.builders.pictures.picture_graphs import Recipe, read_picture, regions_and_superpixels
-from cfmgml.builders.pictures.source_files import find_source_files
+from cfmgml.builders.pictures.layout import layout_of_bag
 from cfmgml.builders.pictures.superpixels import Superpixels
-from cfmgml.builders.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
-from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,22 +99,12 @@ def plot_image_bag(
 
 
 def _read(one: BagDataset, image: Any, segments: Any, folder: str | Path | None) -> _Drawn:
-    recipe = Recipe.from_json(one.info["parameters"])
-    if image is None:
-        name = "" if one.bag_names is None else str(one.bag_names[0])
-        image, segments = find_source_files(one.info, name, folder)
-    picture, numbers, _ = read_picture(image, segments, recipe)
-    superpixels, _ = regions_and_superpixels(picture.pixels, numbers, recipe)
-    if not np.array_equal(superpixels.node_ptr, one.graphs.node_ptr):
-        raise ValueError(
-            f"the image gives graphs of {np.diff(superpixels.node_ptr).tolist()} nodes, the bag has graphs of "
-            f"{np.diff(one.graphs.node_ptr).tolist()}: pass the image and the segments that the bag was built from."
-        )
+    layout = layout_of_bag(one, image, segments, folder)
+    superpixels = layout.superpixels
     nodes = np.arange(superpixels.n_nodes)
     rows, columns = np.indices(superpixels.numbers.shape)
     centres = [ndimage.mean(axis, superpixels.numbers, nodes) for axis in (columns, rows)]
-    region = np.append(segment_ids(superpixels.node_ptr), -1)[superpixels.numbers]
-    return _Drawn(picture.pixels, superpixels, region, np.stack(centres, axis=1))
+    return _Drawn(layout.pixels, superpixels, layout.region_of_pixel, np.stack(centres, axis=1))
 
 
 # -- layers ----------------------------------------------------------------------------------
@@ -195,11 +183,11 @@ def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
     if shown.scores is None or one.label_names is None:
         return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
     best = int(shown.scores[graph].argmax())
-    found = str(one.label_names[best]) + ("" if shown.scores[graph, best] > 0 else "?")
+    words = str(one.label_names[best]) + ("" if shown.scores[graph, best] > 0 else "?")
     colour = verdict_colour(shown.scores[graph], truth)
     if colour == WRONG and truth is not None:
-        found += f" ({_names(one, truth) or 'none'})"
-    return found, colour
+        words += f" ({_names(one, truth) or 'none'})"
+    return words, colour
 
 
 def _names(one: BagDataset, chosen: BoolArray) -> str:

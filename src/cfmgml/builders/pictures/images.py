@@ -16,10 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from cfmgml.builders.pictures.node_features import Features
-from cfmgml.builders.pictures.picture_build import PictureBuild
-from cfmgml.builders.pictures.picture_graphs import Nodes
-from cfmgml.builders.pictures.picture_labels import RegionLabels
+from cfmgml.builders.pictures.builder import Nodes, PictureBuilder
+from cfmgml.builders.pictures.labels import RegionLabels
 from cfmgml.data.bags import BagDataset
 
 
@@ -31,7 +29,7 @@ def bags_from_images(
     label_names: Sequence[str] | None = None,
     segment_labels: Sequence[RegionLabels] | None = None,
     names: Sequence[str] | None = None,
-    features: Features = "rich",
+    features: str = "rich",
     nodes: Nodes = "both",
     single_graph: bool = False,
     void: int | Iterable[int] = 0,
@@ -99,26 +97,27 @@ def bags_from_images(
     ``info`` names the files relative to one folder, which is known in this session only: saved bags do not say where
     on a machine they were made.
     """
-    build = PictureBuild.checked(
-        images,
-        segments,
-        labels=labels,
-        label_names=label_names,
-        segment_labels=segment_labels,
-        names=names,
+    builder = PictureBuilder(
         features=features,
         nodes=nodes,
         single_graph=single_graph,
-        void=void,
+        void=void,  # type: ignore[arg-type]  # it becomes a tuple there
         pixels_per_node=pixels_per_node,
         min_nodes=min_nodes,
         max_nodes=max_nodes,
         min_pixels=min_pixels,
         max_regions=max_regions,
         max_side=max_side,
+    )
+    return builder.build(
+        images,
+        labels,
+        segments=segments,
+        label_names=label_names,
+        segment_labels=segment_labels,
+        names=names,
         on_error=on_error,
         n_jobs=n_jobs,
         verbose=verbose,
         info=info,
     )
-    return build.load()

@@ -1,8 +1,8 @@
-"""What is known of a superpixel: colour, gradients, texture and place as its attributes, a colour as its label."""
+"""What a picture says of its superpixels: colour, gradients, texture and place, which descriptions put together."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import ndimage
@@ -12,11 +12,13 @@ from cfmgml.builders.pictures.superpixels import Superpixels
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import FloatArray, IntArray
 
-Features = Literal["paper", "hellinger", "rich"]
 N_BINS = 9  # a colour channel
 PATCH, CELL, N_ORIENTATIONS = 32, 8, 9
 LBP_SETTINGS = ((8, 1), (16, 3))  # points and radius
 ASPECT_WEIGHT = 0.3
+WIDTHS = {"rgb_histogram": N_BINS**3, "hog": (PATCH // CELL) ** 2 * N_ORIENTATIONS}
+TEXTURE_WIDTHS = {f"lbp_{points}_{radius}": points + 2 for points, radius in LBP_SETTINGS}
+PLACE_WIDTHS = {"centre_in_image": 2, "centre_in_region": 2, "region_aspect": 1, "region_share": 1}
 
 
 @dataclass(frozen=True)
@@ -68,30 +70,13 @@ class NodeFeatures:
         below = self.colour_counts.cumsum(axis=1)
         return np.asarray((2 * below >= below[:, -1:]).argmax(axis=1))
 
-    def attributes(self, features: Features) -> FloatArray:
-        """Shape (n_nodes, n_attributes) in float32, the columns named by `columns`."""
-        colour = self.colour_counts / self.n_pixels[:, None]
-        parts = [colour if features == "paper" else np.sqrt(colour), _hog(self)]
-        if features == "rich":
-            parts += [_texture(self), _place(self)]
-        return np.concatenate(parts, axis=1).astype(np.float32)
+
+def colours(nodes: NodeFeatures) -> FloatArray:
+    """The relative RGB histogram of each superpixel."""
+    return np.asarray(nodes.colour_counts / nodes.n_pixels[:, None])
 
 
-def columns(features: Features) -> dict[str, tuple[int, int]]:
-    """First and last-but-one column of every kind of attribute.
-
-    >>> columns("hellinger")
-    {'rgb_histogram': (0, 729), 'hog': (729, 873)}
-    """
-    widths = {"rgb_histogram": N_BINS**3, "hog": (PATCH // CELL) ** 2 * N_ORIENTATIONS}
-    if features == "rich":
-        widths |= {f"lbp_{points}_{radius}": points + 2 for points, radius in LBP_SETTINGS}
-        widths |= {"centre_in_image": 2, "centre_in_region": 2, "region_aspect": 1, "region_share": 1}
-    stops = np.cumsum(list(widths.values())).tolist()
-    return {name: (stop - width, stop) for (name, width), stop in zip(widths.items(), stops, strict=True)}
-
-
-def _hog(nodes: NodeFeatures) -> FloatArray:
+def gradients(nodes: NodeFeatures) -> FloatArray:
     """Histograms of oriented gradients of the patch around each centre (Dalal & Triggs, CVPR 2005).
 
     4 x 4 cells of 8 x 8 pixels and 9 unsigned orientations; the whole patch is one block, scaled to length 1, so that
@@ -109,12 +94,12 @@ def _hog(nodes: NodeFeatures) -> FloatArray:
     n_cells, n_nodes = (PATCH // CELL) ** 2, len(corner)
     cell = along[:, None] * (PATCH // CELL) + along + n_cells * np.arange(n_nodes)[:, None, None]
     flat = (cell * N_ORIENTATIONS + orientation[patch]).ravel()
-    found = np.bincount(flat, strength[patch].ravel(), minlength=n_nodes * n_cells * N_ORIENTATIONS)
-    found = found.reshape(n_nodes, -1)
-    return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9))
+    sums = np.bincount(flat, strength[patch].ravel(), minlength=n_nodes * n_cells * N_ORIENTATIONS)
+    sums = sums.reshape(n_nodes, -1)
+    return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))
 
 
-def _texture(nodes: NodeFeatures) -> FloatArray:
+def texture(nodes: NodeFeatures) -> FloatArray:
     """Square-rooted histograms of uniform local binary patterns (Ojala et al., PAMI 2002)."""
     try:
         from skimage import feature
@@ -128,7 +113,7 @@ def _texture(nodes: NodeFeatures) -> FloatArray:
     return np.concatenate(parts, axis=1)
 
 
-def _place(nodes: NodeFeatures) -> FloatArray:
+def place(nodes: NodeFeatures) -> FloatArray:
     """Centre in the image and in the region's bounding box, that box's shape, and the region's share of the image."""
     height, width = nodes.grey.shape
     region = segment_ids(nodes.superpixels.node_ptr)

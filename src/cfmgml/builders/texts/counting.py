@@ -8,22 +8,26 @@ import hashlib
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cfmgml.builders.texts.cooccurrence import Pair, Vocabulary, pairs_within
-from cfmgml.builders.texts.keyword_graphs import Recipe
 from cfmgml.common.typing import IntArray
+
+if TYPE_CHECKING:
+    from cfmgml.builders.texts.builder import TextBuilder
 
 N_FILES = 64
 PAIRS_IN_MEMORY = 2**18  # before they go to disk
 
 
-def count_texts(texts: Iterable[str], recipe: Recipe) -> tuple[Vocabulary, int]:
+def count_texts(texts: Iterable[str], builder: "TextBuilder") -> tuple[Vocabulary, int]:
     """The counts of all different texts, without weak pairs, and how many texts have no keyword.
 
-    >>> recipe = Recipe(window=1)
-    >>> count_texts(["gene expression", "gene expression", "gene therapy", "the", "expression gene"], recipe)
+    >>> from cfmgml.builders.texts.builder import TextBuilder
+    >>> texts = ["gene expression", "gene expression", "gene therapy", "the", "expression gene"]
+    >>> count_texts(texts, TextBuilder(window=1))
     (Vocabulary(n_texts=4, counts={'gene': 3, 'express': 2}, pairs={('express', 'gene'): 2}), 1)
     """
     numbers: dict[str, int] = {}
@@ -35,17 +39,19 @@ def count_texts(texts: Iterable[str], recipe: Recipe) -> tuple[Vocabulary, int]:
         for text in texts:
             name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
             if name not in empty:
-                reading = recipe.read(text)
+                reading = builder.words_of(text)
                 empty[name] = not reading.keys
                 for key in dict.fromkeys(reading.keys):
                     if numbers.setdefault(key, len(counts)) == len(counts):
                         counts.append(0)
                     counts[numbers[key]] += 1
-                pairs.add([(numbers[first], numbers[second]) for first, second in pairs_within(reading, recipe.window)])
+                pairs.add(
+                    [(numbers[first], numbers[second]) for first, second in pairs_within(reading, builder.window)]
+                )
             n_empty += empty[name]
         repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
         known = Vocabulary(len(empty), repeated, {})
-        return Vocabulary(len(empty), repeated, pairs.strong(list(numbers), known, recipe.threshold)), n_empty
+        return Vocabulary(len(empty), repeated, pairs.strong(list(numbers), known, builder.threshold)), n_empty
 
 
 class _Pairs:

@@ -1,23 +1,20 @@
 """A bag of texts as a picture: the texts with their deciding words marked, and the keyword graph of one of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cfmgml.builders.shown import HEAT, UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
 from cfmgml.builders.texts.keyword_graphs import find_nodes
 from cfmgml.builders.texts.keywords import normal_form
-from cfmgml.builders.texts.text_flow import Block, Mark, draw_blocks, drawable
 from cfmgml.common.typing import BoolArray, FloatArray, NameArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.graphs import GraphBatch
+from cfmgml.plots.graphs import decider, draw_graph, heat_colour, strongest
+from cfmgml.plots.shown import UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
+from cfmgml.plots.text_flow import Block, Mark, draw_blocks, drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MOST_WORDS = 36  # around the circle; more cannot be read
-KEYWORD = "#e3e3e3"
 
 
 def plot_text_bag(
@@ -73,7 +70,8 @@ def plot_text_bag(
     ax.set_title(drawable(_title(shown)), loc="left", fontsize=10, parse_math=False)
     blocks = _blocks(shown, _texts_of(shown.bag, texts))
     draw_blocks(ax.inset_axes((0.0, 0.0, 0.6, 1.0)), blocks)
-    _draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown)
+    number = decider(shown)
+    draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown, number, f"text {number + 1}: {{}} keywords")
     return ax
 
 
@@ -126,7 +124,7 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
         assert graphs.node_names is not None
         texts = [" ".join(graph.node_names.tolist()) for graph in graphs]  # type: ignore[union-attr]
     owner = list(range(len(texts))) if graphs.n_graphs > 1 else [0] * len(texts)
-    strongest = _strongest(shown)
+    largest = strongest(shown)
     best = None if shown.scores is None else shown.scores.max(axis=0)
     verdict, colour = _verdict(shown.bag.label_names, best, None if shown.bag.Y is None else shown.bag.Y[0])
     blocks = [Block(f"bag | {verdict}", colour, "", [])] if verdict else []
@@ -136,83 +134,16 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
         verdict, colour = _verdict(shown.bag.label_names, scores, truth) if number == graph else ("", UNKNOWN)
         normal = normal_form(text)
         header = " | ".join(part for part in (f"{number + 1}", verdict) if part)
-        blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, strongest)))
+        blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, largest)))
     return blocks
 
 
-def _marks(shown: Shown, graph: int, text: str, strongest: float) -> list[Mark]:
-    stem = bool(shown.bag.info.get("parameters", {}).get("stem", False))
+def _marks(shown: Shown, graph: int, text: str, largest: float) -> list[Mark]:
+    stem = bool(getattr(shown.bag.builder, "stem", False))
     nodes = slice(*shown.bag.graphs.node_ptr[graph : graph + 2])
     assert shown.bag.graphs.node_labels is not None
     values = np.zeros(nodes.stop - nodes.start) if shown.contributions is None else shown.contributions[nodes]
     return [
-        Mark(word.start, word.stop, _colour(float(values[node]), strongest))
+        Mark(word.start, word.stop, heat_colour(float(values[node]), largest))
         for word, node in find_nodes(text, shown.bag.graphs.node_labels[nodes], stem)
     ]
-
-
-def _strongest(shown: Shown) -> float:
-    return 0.0 if shown.contributions is None else float(np.abs(shown.contributions).max())
-
-
-def _colour(value: float, strongest: float) -> Any:
-    """Red for, blue against, pale where weak; grey without contributions."""
-    if strongest == 0:
-        return KEYWORD
-    from matplotlib import colormaps
-
-    return colormaps[HEAT](0.5 + 0.33 * value / strongest)
-
-
-# -- the keyword graph -----------------------------------------------------------------------
-
-
-def _draw_graph(ax: "Axes", shown: Shown) -> None:
-    """The words of one graph in a circle, in reading order, from the top clockwise."""
-    number = 0 if shown.scores is None or shown.label is None else int(shown.scores[:, shown.label].argmax())
-    graph = shown.bag.graphs[number]
-    nodes = slice(*shown.bag.graphs.node_ptr[number : number + 2])
-    values = np.zeros(graph.n_nodes) if shown.contributions is None else shown.contributions[nodes]
-    kept = np.sort(np.lexsort((-_degrees(graph), -np.abs(values)))[:MOST_WORDS])
-    angles = np.pi / 2 - 2 * np.pi * (np.arange(len(kept)) + 0.5) / len(kept)  # none upright, under the title
-    size = _font_size(ax)
-    _draw_edges(ax, graph, dict(zip(kept.tolist(), angles.tolist(), strict=True)))
-    for node, angle in zip(kept.tolist(), angles.tolist(), strict=True):
-        name = "" if graph.node_names is None else str(graph.node_names[node])
-        _draw_word(ax, name, angle, _colour(float(values[node]), _strongest(shown)), size)
-    hidden = f", {len(kept)} of them shown" if len(kept) < graph.n_nodes else ""
-    ax.set_title(f"text {number + 1}: {graph.n_nodes} keywords{hidden}", fontsize=size + 1)
-    ax.set(xlim=(-1.95, 1.95), ylim=(-1.95, 1.95), aspect="equal")
-    ax.set_axis_off()
-
-
-def _font_size(ax: "Axes") -> float:
-    """So small that a long word fits between the circle and the edge."""
-    box = ax.get_window_extent()
-    return float(np.clip(min(box.width, box.height) / ax.figure.dpi * 72 / 44, 4, 8))
-
-
-def _draw_word(ax: "Axes", name: str, angle: float, colour: Any, size: float) -> None:
-    x, y = np.cos(angle), np.sin(angle)
-    ax.plot(x, y, "o", markersize=1.1 * size, color=colour, markeredgecolor="#777777", zorder=3)
-    left = x < 0
-    turn = np.degrees(angle) + (180 if left else 0)
-    style: dict[str, Any] = {
-        "rotation": turn,
-        "rotation_mode": "anchor",
-        "ha": "right" if left else "left",
-        "va": "center",
-    }
-    ax.text(1.08 * x, 1.08 * y, drawable(name), fontsize=size, **style)
-
-
-def _draw_edges(ax: "Axes", graph: GraphBatch, angle: dict[int, float]) -> None:
-    weights = np.ones(graph.n_edges) if graph.edge_weights is None else graph.edge_weights
-    for (first, second), weight in zip(graph.edges.T.tolist(), weights.tolist(), strict=True):
-        if first < second and first in angle and second in angle:
-            ends = np.array([angle[first], angle[second]])
-            ax.plot(np.cos(ends), np.sin(ends), color="#555555", linewidth=0.6 + 3.5 * weight, alpha=0.55, zorder=2)
-
-
-def _degrees(graph: GraphBatch) -> FloatArray:
-    return np.bincount(graph.edges[0], minlength=graph.n_nodes).astype(np.float64)

@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.texts.cooccurrence import Vocabulary
-from cfmgml.builders.texts.keyword_graphs import KeywordGraph, Recipe
+from cfmgml.builders.texts.keyword_graphs import KeywordGraph
 from cfmgml.builders.texts.keywords import Reading
 from cfmgml.common.progress import progress
+
+if TYPE_CHECKING:
+    from cfmgml.builders.texts.builder import TextBuilder
 
 CHUNK = 500  # least number of texts that travel to a worker together, and a step of the progress bar
 CHUNKS_A_WORKER = 2  # few, since the counts travel with each
@@ -25,28 +28,28 @@ class Running(NamedTuple):
 
 
 def text_graphs(
-    texts: Iterable[str], recipe: Recipe, vocabulary: Mapping[str, Any] | None, running: Running
+    texts: Iterable[str], builder: "TextBuilder", vocabulary: Mapping[str, Any] | None, running: Running
 ) -> tuple[dict[str, KeywordGraph], Vocabulary]:
     """The graph of every different text, and the counts used: those given, or else these texts' own.
 
-    Pairs that weigh less than the recipe's threshold are no longer among the counts.
+    Pairs that weigh less than the builder's threshold are no longer among the counts.
     """
     different = list(dict.fromkeys(texts))
     show = sys.stderr.isatty() if running.verbose is None else running.verbose
     with progress("Building graphs of texts", 2 * len(different), show) as done:
-        readings = list(_in_chunks(_read, different, running, done, recipe))
-        known = Vocabulary.count(readings, recipe.window) if vocabulary is None else Vocabulary.from_json(vocabulary)
-        known = known.without_weak_pairs(recipe.threshold)  # they make no edge, and would take most of the room
-        graphs = list(_in_chunks(_graphs, readings, running, done, recipe, known))
+        readings = list(_in_chunks(_read, different, running, done, builder))
+        known = Vocabulary.count(readings, builder.window) if vocabulary is None else Vocabulary.from_json(vocabulary)
+        known = known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
+        graphs = list(_in_chunks(_graphs, readings, running, done, builder, known))
     return dict(zip(different, graphs, strict=True)), known
 
 
-def _read(texts: Sequence[str], recipe: Recipe) -> list[Reading]:
-    return [recipe.read(text) for text in texts]
+def _read(texts: Sequence[str], builder: "TextBuilder") -> list[Reading]:
+    return [builder.words_of(text) for text in texts]
 
 
-def _graphs(readings: Sequence[Reading], recipe: Recipe, vocabulary: Vocabulary) -> list[KeywordGraph]:
-    return [recipe.graph(reading, vocabulary) for reading in readings]
+def _graphs(readings: Sequence[Reading], builder: "TextBuilder", vocabulary: Vocabulary) -> list[KeywordGraph]:
+    return [builder.graph_of(reading, vocabulary) for reading in readings]
 
 
 def _in_chunks(

@@ -14,22 +14,18 @@ The counts n come from the texts themselves, never from labels. So the graphs of
 text of the whole collection (transductive). To build new texts as older ones were, pass the older ones' counts on:
 
 >>> train = bags_from_texts(["Gene expression changes. Gene expression again.", "A tumour grows fast."])
->>> new = bags_from_texts(["Tumour gene expression."], vocabulary=train.info["vocabulary"], **train.info["parameters"])
+>>> new = train.builder.rebuild(["Tumour gene expression."])
 >>> new.graphs.node_names.tolist()
 ['tumour', 'gene', 'expression']
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD, RECIPE_VERSION, KeywordGraph, Recipe, batch_of, join_graphs
-from cfmgml.builders.texts.sentences import split_sentences
-from cfmgml.builders.texts.text_graphs import Running, text_graphs
-from cfmgml.common.segments import offsets, segment_max
+from cfmgml.builders.texts.builder import TextBuilder
+from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD
 from cfmgml.common.typing import ArrayLike
-from cfmgml.data.bags import BagDataset, check_label_matrix
+from cfmgml.data.bags import BagDataset
 
 __all__ = ["NO_KEYWORD", "bags_from_texts"]
 
@@ -48,6 +44,7 @@ def bags_from_texts(
     threshold: float = 0.1,
     stop_words: Literal["english"] | Collection[str] = "english",
     stem: bool = True,
+    features: str | None = None,
     vocabulary: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     verbose: bool | None = None,
@@ -82,6 +79,8 @@ def bags_from_texts(
     stem
         Whether to cut English endings off, so that ``migration`` and ``migrating`` are one keyword; pass False for
         other languages.
+    features
+        A description of words by vectors, which become node attributes, such as ``"letters"``; None for none.
     vocabulary
         The counts to use, from another data set's ``info["vocabulary"]``; by default those of these documents, where
         a text that occurs again counts once.
@@ -94,8 +93,7 @@ def bags_from_texts(
 
     Returns
     -------
-    Bags whose ``info`` has ``parameters`` (to pass on as keyword arguments), ``vocabulary``, and the number of texts
-    without keywords.
+    Bags whose ``builder`` has the parameters and the counts; ``info`` has the number of texts without keywords.
 
     Examples
     --------
@@ -107,73 +105,6 @@ def bags_from_texts(
     >>> bags.graph_names.tolist()
     ['0:0', '0:1', '1:0', '1:1', '1:2']
     """
-    recipe = Recipe(max_keywords, window, threshold, stop_words, stem)
-    bags = [texts_of(document, number) for number, document in enumerate(_check_documents(documents))]
-    texts = (text for bag in bags for text in bag)
-    graphs, known = text_graphs(texts, recipe, vocabulary, Running(n_jobs, verbose))
-    info = {
-        "builder": "texts",
-        "parameters": {"single_graph": single_graph, **recipe.parameters},
-        "recipe_version": RECIPE_VERSION,
-        "n_without_keywords": sum(not graphs[text].names for bag in bags for text in bag),
-        "vocabulary": known.to_json(),
-    }
+    builder = TextBuilder(single_graph, max_keywords, window, threshold, stop_words, stem, features, vocabulary)
     names = {"label_names": label_names, "bag_names": bag_names, "graph_names": graph_names}
-    return _assemble([[graphs[text] for text in bag] for bag in bags], Y, graph_Y, names, single_graph, info)
-
-
-def _assemble(
-    bags: list[list[KeywordGraph]],
-    Y: ArrayLike | None,
-    graph_Y: ArrayLike | None,
-    names: Mapping[str, Sequence[str] | None],
-    single_graph: bool,
-    info: Mapping[str, Any],
-) -> BagDataset:
-    ptr = offsets(np.array([len(bag) for bag in bags]))
-    if graph_Y is not None:
-        graph_Y, _ = check_label_matrix(graph_Y, int(ptr[-1]), "graph_Y", "graph")
-        Y = segment_max(graph_Y.astype(np.float64), ptr) if Y is None else Y
-    bag_names, graph_names = names["bag_names"], names["graph_names"]
-    if bag_names is None:
-        bag_names = [str(number) for number in range(len(bags))]
-    if graph_names is None and len(bag_names) == len(bags):  # if not, BagDataset says what is wrong
-        graph_names = [f"{name}:{k}" for name, bag in zip(bag_names, bags, strict=True) for k in range(len(bag))]
-    if single_graph:
-        bags, ptr = [[join_graphs(bag)] for bag in bags], np.arange(len(bags) + 1)
-        graph_Y, graph_names = None, bag_names
-    return BagDataset(
-        batch_of([graph for bag in bags for graph in bag]),
-        ptr,
-        Y=Y,  # type: ignore[arg-type]  # the rest becomes arrays there, too
-        graph_Y=graph_Y,
-        label_names=names["label_names"],  # type: ignore[arg-type]
-        bag_names=bag_names,  # type: ignore[arg-type]
-        graph_names=graph_names,  # type: ignore[arg-type]
-        info=info,
-    )
-
-
-def _check_documents(documents: Any) -> list[Any]:
-    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
-        raise TypeError(
-            f"documents must be a list of strings or of lists of strings, got {type(documents).__name__}; "
-            "for one document pass [text]."
-        )
-    checked = list(documents)
-    if not checked:
-        raise ValueError("documents must hold at least one document, got none.")
-    return checked
-
-
-def texts_of(document: Any, number: int) -> list[str]:
-    """The texts of a document: its sentences, if it is a string."""
-    if isinstance(document, str):
-        return split_sentences(document) or [""]
-    if isinstance(document, bytes) or not isinstance(document, Iterable):
-        raise TypeError(f"document {number} must be a string or a list of strings, got {type(document).__name__}.")
-    texts = list(document)
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"document {number} must hold strings; text {place} is of type {type(text).__name__}.")
-    return texts or [""]
+    return builder.build(documents, Y, graph_Y=graph_Y, **names, n_jobs=n_jobs, verbose=verbose)

@@ -194,10 +194,20 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | Non
     changed = _changed(ours["columns"], theirs["columns"])
     if changed:
         return f"other columns than the store's: {changed}"
-    changed = _changed(ours["recipe"], theirs["recipe"])
+    changed = _changed(*_both_say(ours["recipe"], theirs["recipe"]))
     if changed:
         return f"its bags were built in another way than the store's: {changed}"
     return None
+
+
+def _both_say(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What both recipes speak of: those of older stores leave out what was not a parameter then."""
+    named = ours.get("parameters", {}).keys() & theirs.get("parameters", {}).keys()
+    keys = ours.keys() & theirs.keys() | {"builder", "vocabulary"}
+    return [
+        {key: recipe.get(key) for key in keys} | {"parameters": {name: recipe["parameters"][name] for name in named}}
+        for recipe in (ours, theirs)
+    ]
 
 
 def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:

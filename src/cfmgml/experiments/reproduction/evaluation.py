@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets.contents import same_graphs
-from cfmgml.datasets.overlap import overlap_summary
+from cfmgml.data.overlap import overlap_summary
 from cfmgml.experiments.reproduction.catalogue import DataSet, joined
 from cfmgml.experiments.reproduction.comparing import best_and_ties, cell_text
 from cfmgml.experiments.reproduction.measures import MEASURES
@@ -17,6 +16,7 @@ from cfmgml.experiments.reproduction.planning import MANY_GRAPHS, Facts, Protoco
 from cfmgml.experiments.reproduction.selecting import Results
 from cfmgml.experiments.reproduction.tables import Table, TableCell, TableRow
 from cfmgml.kernels import Kernel
+from cfmgml.reading.contents import same_graphs
 
 DEFAULT_METHODS = ("cfmgml", "hlk", "m3miml", "misvm", "mimlfast", "sgsl-svm", "dummy")
 

@@ -11,7 +11,7 @@ import numpy as np
 from cfmgml.common.files import atomic_write
 from cfmgml.common.segments import lengths
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets.overlap import overlap_summary, seen_graphs
+from cfmgml.data.overlap import overlap_summary, seen_graphs
 from cfmgml.experiments.reproduction.catalogue import DataSet
 from cfmgml.experiments.reproduction.folds import Fold, FoldPlan, make_folds, n_left_out
 from cfmgml.experiments.reproduction.forms import LoadedData

@@ -40,6 +40,11 @@ export async function askImage(model, blob, regions, signal) {
   return (await ask(`${ROOT}/${model.name}/image${query}`, { method: "POST", headers, body: blob, signal })).json();
 }
 
+export async function askFile(model, blob, signal) {
+  const headers = { "Content-Type": "application/octet-stream" };
+  return (await ask(`${ROOT}/${model.name}/file`, { method: "POST", headers, body: blob, signal })).json();
+}
+
 export function graphsAddress(model) {
   return `${ROOT}/${model.name}/graphs`;
 }

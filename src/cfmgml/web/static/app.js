@@ -1,19 +1,14 @@
 // The page: takes an input, asks the server, and keeps picture, lists and legend in step.
 
-import { askGraphs, askImage, askText, graphsAddress, loadCatalogue, loadSample, sampleAddress } from "./api.js";
+import { askFile, askGraphs, askImage, askText, graphsAddress, loadCatalogue, loadSample, sampleAddress } from "./api.js";
 import { fillGraphs, fillLabels } from "./lists.js";
 import { PictureView } from "./picture.js";
 import { TextView } from "./reading.js";
 import { contributionsTo, counted, listed, make, signed } from "./words.js";
 
 const at = (id) => document.getElementById(id);
-const PARTS = {
-  images: ["Regions", "region"],
-  digits: ["Digits", "digit"],
-  texts: ["Sentences", "sentence"],
-  graphs: ["Graphs", "graph"],
-};
 const GRAPHS = '{"graphs": [\n  {"node_labels": ["C", "N", "C"], "edges": [[0, 1], [1, 2]]}\n]}';
+const IMAGES = "image/png,image/jpeg,image/webp,image/bmp,image/gif";
 const PAUSE = 180; // milliseconds that the slider rests before the server is asked
 
 const page = { catalogue: null, model: null, answer: null, label: null, graph: null, showAll: false, input: null };
@@ -53,8 +48,10 @@ async function submit(input) {
 }
 
 function question(input, signal) {
-  if (page.model.kind === "graphs") return askGraphs(page.model, input.text, signal);
-  if (input.text !== undefined) return askText(page.model, input.text, signal);
+  const { route } = page.model;
+  if (route === "graphs") return askGraphs(page.model, input.text, signal);
+  if (route === "text") return askText(page.model, input.text, signal);
+  if (route === "file") return askFile(page.model, input.blob, signal);
   return askImage(page.model, input.blob, page.model.regions ? Number(at("regions").value) : null, signal);
 }
 
@@ -63,13 +60,13 @@ function checkSize(input) {
   if (input.blob && input.blob.size > mostBytes) {
     throw new Error(`The file has ${(input.blob.size / 2 ** 20).toFixed(1)} MiB; ${mostBytes / 2 ** 20} MiB are the most.`);
   }
-  if (input.text !== undefined && page.model.kind === "texts" && input.text.length > 2 * characters) {
+  if (input.text !== undefined && page.model.route === "text" && input.text.length > 2 * characters) {
     throw new Error(`The text has ${input.text.length} characters; ${characters} are the most.`);
   }
 }
 
 async function bitmapOf(input) {
-  if (!input.blob) return null;
+  if (!input.blob || page.model.route !== "image") return null;
   return createImageBitmap(input.blob).catch(() => null); // the server says what is wrong with it
 }
 
@@ -81,14 +78,14 @@ function show(answer, bitmap) {
   at("label-panel").hidden = at("graph-panel").hidden = false;
   if (answer.picture) {
     reading.clear();
-    picture.show(bitmap, answer);
+    picture.show(bitmap, answer, page.model.plain);
   } else {
     picture.clear();
     reading.show(answer);
   }
   at("threshold").textContent = String(answer.threshold);
   const found = answer.labels.filter((label) => label.predicted).map((label) => label.name);
-  const parts = counted(answer.graphs.length, PARTS[answer.kind][1]);
+  const parts = counted(answer.graphs.length, page.model.part);
   say(`${found.length ? `Found ${listed(found)}` : "No label is above the threshold"}; ${parts}.`);
   at("canvas").setAttribute("aria-label", `${page.input.title || "The image"} with ${parts} outlined`);
   refresh();
@@ -99,7 +96,7 @@ function refresh() {
   const more = fillLabels(at("labels"), answer, page.showAll, label, chooseLabel);
   at("more").hidden = more === 0;
   at("more").textContent = page.showAll ? "Show fewer" : `Show ${counted(more, "more label")}`;
-  at("graphs-title").textContent = PARTS[answer.kind][0];
+  at("graphs-title").textContent = `${page.model.part.charAt(0).toUpperCase()}${page.model.part.slice(1)}s`;
   fillGraphs(at("graphs"), answer, label, graph, chooseGraph);
   if (answer.picture) picture.choose(label, graph);
   else reading.choose(label, graph);
@@ -150,8 +147,10 @@ function chooseModel(model) {
   at("about").textContent = model.about || `A model of ${counted(model.labels.length, "label")}: ${someOf(model.labels)}.`;
   at("image-input").hidden = isWritten(model);
   at("text-input").hidden = !isWritten(model);
-  const asGraphs = model.kind === "graphs";
-  at("text-title").textContent = asGraphs ? "Graphs, as JSON" : "A text, cut into sentences";
+  const asGraphs = model.route === "graphs";
+  at("text-title").textContent = model.input;
+  at("file-title").textContent = model.route === "image" ? "Choose an image" : "Choose a file";
+  at("file").accept = model.route === "image" ? IMAGES : "";
   at("text").placeholder = asGraphs ? GRAPHS : "";
   at("text").value = "";
   at("graphs-hint").hidden = !asGraphs;
@@ -170,7 +169,7 @@ function chooseModel(model) {
 }
 
 function isWritten(model) {
-  return model.kind === "texts" || model.kind === "graphs";
+  return model.route === "text" || model.route === "graphs";
 }
 
 function someOf(names) {

@@ -25,7 +25,7 @@ export class PictureView {
     new ResizeObserver(() => this.draw()).observe(box);
   }
 
-  show(bitmap, answer) {
+  show(bitmap, answer, strip) {
     const { width, height, nodes, regions } = answer.picture;
     this.answer = answer;
     this.label = this.region = null;
@@ -37,7 +37,8 @@ export class PictureView {
     this.bitmap = bitmap;
     this.plain = this.pixelsOf(bitmap, width, height);
     this.box.hidden = false;
-    this.box.classList.toggle("strip", answer.kind === "digits");
+    this.strip = strip;
+    this.box.classList.toggle("strip", strip);
     this.draw();
   }
 
@@ -110,7 +111,7 @@ export class PictureView {
   drawBase(context) {
     const { width, height } = this.answer.picture;
     const heat = this.label && contributionsTo(this.answer, this.label);
-    context.imageSmoothingEnabled = this.answer.kind !== "digits";
+    context.imageSmoothingEnabled = !this.strip;
     if (!heat && this.bitmap) {
       context.drawImage(this.bitmap, 0, 0, width, height);
       return;
@@ -157,11 +158,11 @@ export class PictureView {
       const best = bestOf(this.answer, number);
       const score = this.label ? graph.scores[this.answer.label_names.indexOf(this.label)] : best.score;
       const found = score > this.answer.threshold;
-      const words = this.label ? signed(score) : found || this.answer.kind === "digits" ? best.label : "";
+      const words = this.label ? signed(score) : found || this.strip ? best.label : "";
       const tag = make("span", `tag${found ? " found" : ""}${number === this.region ? " chosen" : ""}`);
-      tag.textContent = this.answer.kind === "digits" ? words : `${number + 1} ${words}`.trim();
+      tag.textContent = this.strip ? words : `${number + 1} ${words}`.trim();
       this.tags.append(tag);
-      place(tag, graph.at[0] * scale, this.answer.kind === "digits" ? height + 19 : graph.at[1] * scale, width, placed);
+      place(tag, graph.at[0] * scale, this.strip ? height + 19 : graph.at[1] * scale, width, placed);
     });
   }
 

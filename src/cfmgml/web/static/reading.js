@@ -13,6 +13,7 @@ export class TextView {
   show(answer) {
     this.answer = answer;
     this.box.hidden = false;
+    this.drawing = answer.drawing ? drawn(answer.drawing) : null;
     this.choose(null, null);
   }
 
@@ -25,7 +26,8 @@ export class TextView {
     if (!this.answer) return;
     const heat = label && contributionsTo(this.answer, label);
     this.box.classList.toggle("heated", Boolean(heat));
-    this.box.replaceChildren(...this.answer.texts.map((part) => this.sentence(part, heat, label, graph)));
+    const parts = this.answer.texts.map((part) => this.sentence(part, heat, label, graph));
+    this.box.replaceChildren(...(this.drawing ? [this.drawing] : []), ...parts);
   }
 
   sentence(part, heat, label, chosen) {
@@ -47,6 +49,14 @@ export class TextView {
     const found = score > this.answer.threshold;
     return make("span", `best${found ? " found" : ""}`, found || label ? `${label || best.label} ${signed(score)}` : "");
   }
+}
+
+function drawn(svg) {
+  const image = make("img", "drawing");
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  image.alt = "The graphs of the input, their nodes coloured by what they say for the best label";
+  image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
+  return image;
 }
 
 function marked(word, heat, node) {

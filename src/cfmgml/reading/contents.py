@@ -1,16 +1,14 @@
 """Graphs that are the same by what is in them, whatever they are called.
 
 A text that was collected twice makes the same graph twice. Where one copy is trained on and the other tested, a model
-is asked what it was told (`cfmgml.datasets.overlap`).
+is asked what it was told (`cfmgml.data.overlap`).
 """
 
 import numpy as np
 
-from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD
-from cfmgml.common.segments import lengths
-from cfmgml.common.typing import BoolArray, HashArray, IntArray
+from cfmgml.common.typing import HashArray, IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.graphs import GraphBatch, label_codes
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.weisfeiler_lehman import mix, refine
 
 N_ROUNDS = 4  # of refinement: how far around a node is looked
@@ -63,12 +61,14 @@ def same_graphs(bags: BagDataset) -> IntArray:
     >>> same_graphs(bags_from_texts(["Graph kernels. Query plans.", "The graph kernels! And so.", "And so."]))
     array([0, 1, 0, 2, 3])
     """
-    return numbered(content_digests(bags.graphs))
+    return numbered(content_digests(bags))
 
 
-def content_digests(graphs: GraphBatch) -> HashArray:
-    """`graph_digests`, 0 for a text without keywords."""
-    return np.where(_without_keyword(graphs), np.uint64(0), graph_digests(graphs))
+def content_digests(bags: BagDataset) -> HashArray:
+    """`graph_digests`, 0 for a graph with nothing in it, such as that of a text without keywords."""
+    digests = graph_digests(bags.graphs)
+    blank = None if bags.builder is None else bags.builder.blank(bags.graphs)
+    return digests if blank is None else np.where(blank, np.uint64(0), digests)
 
 
 def numbered(digests: HashArray) -> IntArray:
@@ -83,9 +83,3 @@ def numbered(digests: HashArray) -> IntArray:
     number[empty] = len(digests) + np.flatnonzero(empty)
     _, first, number = np.unique(number, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number]
-
-
-def _without_keyword(graphs: GraphBatch) -> BoolArray:
-    if graphs.node_labels is None:
-        return np.zeros(graphs.n_graphs, dtype=bool)
-    return (lengths(graphs.node_ptr) == 1) & (graphs.node_labels[graphs.node_ptr[:-1]] == label_codes([NO_KEYWORD])[0])

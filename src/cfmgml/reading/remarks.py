@@ -14,8 +14,8 @@ import numpy as np
 from cfmgml.common.segments import lengths, offsets
 from cfmgml.common.typing import HashArray, IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets.contents import content_digests, numbered, same_graphs
-from cfmgml.datasets.overlap import overlap_summary
+from cfmgml.data.overlap import overlap_summary
+from cfmgml.reading.contents import content_digests, numbered, same_graphs
 
 SHOWN = 20  # names that are kept of many
 
@@ -54,7 +54,7 @@ class RepeatedGraphs:
         self._pieces: list[tuple[IntArray, IntArray, HashArray]] = []  # inputs and sizes of bags, digests of graphs
 
     def add(self, bags: BagDataset, inputs: IntArray) -> None:
-        self._pieces.append((inputs, lengths(bags.bag_ptr), content_digests(bags.graphs)))
+        self._pieces.append((inputs, lengths(bags.bag_ptr), content_digests(bags)))
 
     def report(self, start: int, stop: int) -> list[list[int]]:
         """What to `recall` of the bags of these inputs, as JSON can hold it."""

@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from cfmgml.builders.pictures.image_files import ImageError, Picture, import_pillow, read_image
-from cfmgml.web.limits import Limits, Refused
+from cfmgml.data.questions import InputLimits, Refused
 
 TYPES = {  # what browsers show, too; by Pillow's name (MPO: a JPEG with a second view, as phones make them)
     "PNG": "image/png",
@@ -18,7 +18,7 @@ TYPES = {  # what browsers show, too; by Pillow's name (MPO: a JPEG with a secon
 MEDIA_TYPES = tuple(dict.fromkeys(TYPES.values()))
 
 
-def decode_picture(data: bytes, limits: Limits, max_side: int | None = None) -> Picture:
+def decode_picture(data: bytes, limits: InputLimits, max_side: int | None = None) -> Picture:
     """The pixels of an uploaded image, scaled down to ``max_side`` as `read_image` does it for a file."""
     check_header(data, limits)
     try:
@@ -27,7 +27,7 @@ def decode_picture(data: bytes, limits: Limits, max_side: int | None = None) -> 
         raise Refused(422, "damaged_image", f"The image cannot be decoded: {_cause(error)}.") from error
 
 
-def check_header(data: bytes, limits: Limits) -> None:
+def check_header(data: bytes, limits: InputLimits) -> None:
     """Refuse what is no image, too large or an animation, before any pixel is decoded."""
     image_module = import_pillow()
     formats = [name for name in TYPES if name != "MPO"]  # which comes with JPEG
@@ -47,7 +47,7 @@ def check_header(data: bytes, limits: Limits) -> None:
             raise Refused(422, "several_frames", "The image has several frames: send one of them.")
 
 
-def _check_size(size: tuple[int, int], limits: Limits) -> None:
+def _check_size(size: tuple[int, int], limits: InputLimits) -> None:
     width, height = size
     if width * height > limits.pixels:
         raise _too_many_pixels(size, limits)
@@ -58,7 +58,7 @@ def _check_size(size: tuple[int, int], limits: Limits) -> None:
         raise Refused(422, "damaged_image", "The image has no pixels.")
 
 
-def _too_many_pixels(size: tuple[int, int] | None, limits: Limits) -> Refused:
+def _too_many_pixels(size: tuple[int, int] | None, limits: InputLimits) -> Refused:
     found = f"{size[0]} x {size[1]}" if size else "far more"
     reason = f"The image has {found} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
     return Refused(413, "too_many_pixels", reason)

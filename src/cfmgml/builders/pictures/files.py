@@ -3,34 +3,32 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES
-from cfmgml.builders.pictures.picture_build import PictureBuild
-from cfmgml.data.bags import BagDataset
-from cfmgml.inputs.labels import LabelTable, key_column, labels_of_rows, read_labels
-from cfmgml.inputs.matching import RowMatch, match_files
-from cfmgml.inputs.paths import list_files
-from cfmgml.inputs.remarks import UnusedRows, with_remarks
-from cfmgml.inputs.tables import Row, read_table, table_suffix
-from cfmgml.recipes import Recipe
+from cfmgml.data.builder import Paths
+from cfmgml.reading.labels import LabelTable, key_column, labels_of_rows, read_labels
+from cfmgml.reading.matching import RowMatch, match_files
+from cfmgml.reading.paths import list_files
+from cfmgml.reading.remarks import UnusedRows
+from cfmgml.reading.tables import Row, read_table, table_suffix
+
+if TYPE_CHECKING:
+    from cfmgml.builders.pictures.builder import PictureBuilder, PictureFiles
 
 FILE_COLUMNS = ("image", "file", "filename", "path")
 MASK_COLUMNS = ("segments", "mask")
 
 
-def image_bags(
-    sources: Sequence[str | Path],
-    *,
-    labels: str | Path | Literal[False] | None = None,
-    segments: str | Path | None = None,
-    segment_labels: str | Path | None = None,
-    label_names: Sequence[str] | None = None,
-    recipe: Recipe | None = None,
-    on_error: str = "raise",
-    **options: Any,
-) -> BagDataset:
-    """Build bags from pictures as they lie on disk.
+def image_build(
+    builder: "PictureBuilder",
+    sources: Paths,
+    labels: str | Path | Literal[False] | None,
+    label_names: Sequence[str] | None,
+    options: "PictureFiles",
+) -> tuple[PictureBuild, UnusedRows]:
+    """What to build of pictures as they lie on disk, and the rows of labels that are of no picture.
 
     Parameters
     ----------
@@ -38,42 +36,19 @@ def image_bags(
         Folders, globs, picture files; or one table with a column ``image`` (paths relative to the table), and if
         wanted ``segments`` and labels.
     labels
-        A table of the pictures' labels (`cfmgml.inputs.labels` says in which forms). A picture is found by its exact
+        A table of the pictures' labels (`cfmgml.reading.labels` says in which forms). A picture is found by its exact
         name, folders before it or not; a name without suffix must be that of one picture. Every picture must have a
-        row, unless ``on_error`` is ``"skip"``; rows of no picture are warned of. None takes the labels of the
+        row, unless those without are to be skipped; rows of no picture are warned of. None takes the labels of the
         pictures' own table, if it has any, and False none at all.
-    segments
-        A folder of masks, each called like its picture; without it, regions are found in the pictures.
-    segment_labels
-        A table of ``image``, ``segment`` (a number in the mask) and ``label``: the regions' own labels, to measure
-        predictions with.
     label_names
         The labels in this order, as a model has them; others are refused.
-    recipe
-        How to build; by default `bags_from_images`' own, with ``options``.
-    on_error
-        ``"raise"``, or ``"skip"`` to leave out pictures that cannot be read or have no labels.
-    **options
-        Go to `bags_from_images`.
+    options
+        Masks, each called like its picture, without which regions are found in the pictures; a table of ``image``,
+        ``segment`` (a number in the mask) and ``label``, the regions' own labels, to measure predictions with; and
+        whether to leave out pictures that cannot be read or have no labels.
     """
-    told: dict[str, Any] = {"segments": segments, "segment_labels": segment_labels, "label_names": label_names}
-    build, unused = image_build(sources, labels=labels, recipe=recipe, on_error=on_error, **told, **options)
-    return with_remarks(build.load(), unused)
-
-
-def image_build(
-    sources: Sequence[str | Path],
-    *,
-    labels: str | Path | Literal[False] | None = None,
-    segments: str | Path | None = None,
-    segment_labels: str | Path | None = None,
-    label_names: Sequence[str] | None = None,
-    recipe: Recipe | None = None,
-    on_error: str = "raise",
-    **options: Any,
-) -> tuple[PictureBuild, UnusedRows]:
-    """What `image_bags` builds, to be built a few pictures at a time; and the rows of labels that are of no picture."""
     files, masks, table = _pictures(sources)
+    on_error = "raise" if options.on_error == "stop" else "skip"
     if labels is not None:
         table = None if labels is False else read_labels(labels)
     given: dict[str, Any] = {}
@@ -82,12 +57,12 @@ def image_build(
         table = table.in_order(label_names)
         matched = match_files(table.rows, files, IMAGE_SUFFIXES, table.source)
         files, masks, given = _labelled(files, masks, table, matched, on_error)
-    elif label_names is not None and segment_labels is not None:
+    elif label_names is not None and options.segment_labels is not None:
         given["label_names"] = list(label_names)
-    if segment_labels is not None:
-        given["segment_labels"] = _segment_labels(segment_labels, files)
-    chosen = segments if segments is not None else None if masks is None else masks
-    build = (recipe or Recipe("images")).picture_build(files, chosen, on_error=on_error, **given, **options)
+    if options.segment_labels is not None:
+        given["segment_labels"] = _segment_labels(options.segment_labels, files)
+    chosen = masks if options.segments is None else options.segments
+    build = builder.prepare(files, chosen, on_error=on_error, n_jobs=options.n_jobs, **given)
     return build, UnusedRows("" if table is None else table.source, matched.unmatched)
 
 
@@ -109,9 +84,9 @@ def _pictures_of_table(path: Path) -> tuple[list[Path], list[Path] | None, Label
         raise ValueError(f"{path} names no picture in its column {key}.")
     masks = None if mask is None else [path.parent / _mask_of(by_file[name], mask, name, path) for name in names]
     if {name for name in columns if name not in (key, mask)}:
-        found = labels_of_rows(rows, str(path), MASK_COLUMNS)
-        placed = {(path.parent / name).as_posix(): found.rows[name] for name in names}
-        return [path.parent / name for name in names], masks, LabelTable(found.label_names, placed, str(path))
+        own = labels_of_rows(rows, str(path), MASK_COLUMNS)
+        placed = {(path.parent / name).as_posix(): own.rows[name] for name in names}
+        return [path.parent / name for name in names], masks, LabelTable(own.label_names, placed, str(path))
     return [path.parent / name for name in names], masks, None
 
 

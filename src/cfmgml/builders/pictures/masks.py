@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from cfmgml.builders.pictures.image_files import import_pillow
-from cfmgml.builders.pictures.picture_graphs import Recipe, read_picture, regions_and_superpixels
-from cfmgml.builders.pictures.source_files import find_source_files
+from cfmgml.builders.pictures.layout import layout_of_bag
 from cfmgml.common.files import atomic_write
-from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import IntArray
 from cfmgml.data.bags import BagDataset
 
@@ -27,18 +25,9 @@ def region_mask(bags: BagDataset, bag: int = 0, image: Any = None, segments: Any
     >>> mask.shape, np.unique(mask).tolist()
     ((40, 60), [1, 2])
     """
-    one = bags[bag]
-    if one.info.get("builder") != "images" or one.bag_names is None or one.graph_names is None:
-        raise ValueError("only bags built from pictures have regions with a place.")
-    recipe = Recipe.from_json(one.info["parameters"])
-    if image is None:
-        image, segments = find_source_files(one.info, str(one.bag_names[0]))
-    picture, numbers, _ = read_picture(image, segments, recipe)
-    superpixels, _ = regions_and_superpixels(picture.pixels, numbers, recipe)
-    if not np.array_equal(superpixels.node_ptr, one.graphs.node_ptr):
-        raise ValueError(f"{one.bag_names[0]} has other regions now than when its bag was built.")
-    of_node = superpixels.regions[segment_ids(superpixels.node_ptr)]
-    return np.append(of_node, 0)[superpixels.numbers]  # numbers are -1 outside
+    layout = layout_of_bag(bags[bag], image, segments)
+    of_region = np.append(layout.superpixels.regions, 0)  # the last is for pixels outside, which have -1
+    return of_region[layout.region_of_pixel]
 
 
 def write_masks(bags: BagDataset, folder: str | Path) -> None:

@@ -4,15 +4,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from cfmgml.builders.base import read_text
 from cfmgml.data.bags import BagDataset
-from cfmgml.inputs.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
-from cfmgml.inputs.matching import RowMatch, match_files, match_names
-from cfmgml.inputs.paths import list_files
-from cfmgml.inputs.remarks import UnusedRows, with_remarks
-from cfmgml.inputs.tables import Row, read_table, table_suffix
-from cfmgml.recipes import Recipe
+from cfmgml.data.builder import Paths
+from cfmgml.reading.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
+from cfmgml.reading.matching import RowMatch, match_files, match_names
+from cfmgml.reading.paths import file_names, list_files
+from cfmgml.reading.remarks import UnusedRows, with_remarks
+from cfmgml.reading.tables import Row, read_table, table_suffix
+
+if TYPE_CHECKING:
+    from cfmgml.builders.texts.builder import TextBuilder
 
 TEXT, TEXTS, OWN = ("text", "document", "abstract"), ("texts", "sentences", "paragraphs"), "text_labels"
 TEXT_SUFFIX = ".txt"
@@ -30,12 +34,10 @@ class Documents:
 
 
 def text_bags(
-    sources: Sequence[str | Path],
-    *,
+    builder: "TextBuilder",
+    sources: Paths,
     labels: str | Path | Literal[False] | None = None,
     label_names: Sequence[str] | None = None,
-    recipe: Recipe | None = None,
-    **options: Any,
 ) -> BagDataset:
     """Build bags from texts as they lie on disk.
 
@@ -46,73 +48,58 @@ def text_bags(
         as an abstract and those of its references), if wanted ``id``, ``labels``, and ``text_labels`` (a list a text,
         to measure predictions with). Or folders, globs and names of ``.txt`` files, one document each.
     labels
-        A table of the documents' labels, by exact id or file name; `cfmgml.inputs.labels` says in which forms. Every
+        A table of the documents' labels, by exact id or file name; `cfmgml.reading.labels` says in which forms. Every
         document must have a row; rows of no document are warned of. None takes the labels of the documents' own table,
         if it has any, and False none at all.
     label_names
         The labels in this order, as a model has them; others are refused.
-    recipe
-        How to build; by default `bags_from_texts`' own, with ``options``.
-    **options
-        Go to `bags_from_texts`.
     """
-    found = read_documents(sources)
-    table, matched = _labels_of(found, labels, ", ".join(map(str, sources)))
+    documents = read_documents(sources)
+    table, matched = _labels_of(documents, labels, ", ".join(map(str, sources)))
     given: dict[str, Any] = {}
     if table is not None:
-        given = label_arguments(found, table.in_order(label_names), keys_of(table, matched, found.names))
-    bags = (recipe or Recipe("texts")).build_texts(found.contents, names=found.names, **given, **options)
+        given = label_arguments(documents, table.in_order(label_names), keys_of(table, matched, documents.names))
+    bags = builder.build(documents.contents, bag_names=documents.names, **given)
     return with_remarks(bags, UnusedRows("" if table is None else table.source, matched.unmatched))
 
 
-def label_arguments(found: Documents, table: LabelTable, keys: Sequence[str]) -> dict[str, Any]:
+def label_arguments(documents: Documents, table: LabelTable, keys: Sequence[str]) -> dict[str, Any]:
     """The documents' labels, and those of their texts, as `bags_from_texts` takes them."""
-    given: dict[str, Any] = {"Y": table.matrix(keys), "label_names": table.label_names}
-    if found.text_labels is not None:
-        given["graph_Y"] = [[name in row for name in table.label_names] for row in found.text_labels]
+    given: dict[str, Any] = {"labels": table.matrix(keys), "label_names": table.label_names}
+    if documents.text_labels is not None:
+        given["graph_Y"] = [[name in row for name in table.label_names] for row in documents.text_labels]
     return given
 
 
 def _labels_of(
-    found: Documents, labels: str | Path | Literal[False] | None, source: str
+    documents: Documents, labels: str | Path | Literal[False] | None, source: str
 ) -> tuple[LabelTable | None, RowMatch]:
     """The documents' labels, from a table of their own or from the documents', and each document's row there."""
-    if labels is False or (labels is None and found.labels is None):
+    if labels is False or (labels is None and documents.labels is None):
         return None, RowMatch([], [])
     if labels is not None:
         table = read_labels(labels)
-        return table, match_documents(table, found.names, found.files)
-    assert found.labels is not None
-    numbers = [str(k) for k in range(len(found.names))]
-    return table_of_sets(dict(zip(numbers, found.labels, strict=True)), source), match_names(numbers, numbers)
+        return table, match_documents(table, documents.names, documents.files)
+    assert documents.labels is not None
+    numbers = [str(k) for k in range(len(documents.names))]
+    return table_of_sets(dict(zip(numbers, documents.labels, strict=True)), source), match_names(numbers, numbers)
 
 
 def read_documents(sources: Sequence[str | Path]) -> Documents:
     """The documents of a table, or of text files."""
     if len(sources) == 1 and table_suffix(sources[0]) is not None:
         rows = read_table(sources[0])
-        found = documents_of(rows, str(sources[0]), columns_of(rows))
-        check_names_differ(found.names, str(sources[0]), columns_of(rows))
-        return found
+        documents = documents_of(rows, str(sources[0]), columns_of(rows))
+        check_names_differ(documents.names, str(sources[0]), columns_of(rows))
+        return documents
     files = text_files(sources)
     return Documents(list(files), [read_text(file) for file in files.values()], files=list(files.values()))
 
 
-def text_files(sources: Sequence[str | Path]) -> dict[str, Path]:
-    """Text files by name: without folder and suffix, where these differ."""
+def text_files(sources: Paths) -> dict[str, Path]:
+    """Text files by name."""
     files = list_files(sources, [TEXT_SUFFIX], "text file (.txt)")
-    names = [file.stem for file in files]
-    return dict(
-        zip(names if len(set(names)) == len(names) else [file.as_posix() for file in files], files, strict=True)
-    )
-
-
-def read_text(file: Path) -> str:
-    """A file's text."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"a text file is not UTF-8 ({error}); save it as UTF-8.") from error
+    return dict(zip(file_names(files), files, strict=True))
 
 
 def columns_of(rows: Iterable[Row]) -> dict[str, str]:
@@ -160,13 +147,13 @@ def _content(value: Any, where: str) -> str | list[str]:
 def _text_labels(
     rows: list[tuple[int, Row]], contents: list[str | list[str]], column: str, source: str
 ) -> list[list[str]]:
-    found: list[list[str]] = []
+    own: list[list[str]] = []
     for (number, row), content in zip(rows, contents, strict=True):
         sets = row.get(column)
         if not isinstance(content, list) or not isinstance(sets, list) or len(sets) != len(content):
             raise ValueError(f"{source}, row {number}, must have a list of labels for each of its texts in {column}.")
-        found.extend(split_labels(labels, f"{source}, row {number}, {column},") or [] for labels in sets)
-    return found
+        own.extend(split_labels(labels, f"{source}, row {number}, {column},") or [] for labels in sets)
+    return own
 
 
 def match_documents(table: LabelTable, names: Sequence[str], files: Sequence[Path] | None) -> RowMatch:

@@ -3,6 +3,7 @@
 import glob
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Literal
 
 
 def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: str) -> list[Path]:
@@ -38,3 +39,18 @@ def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Pa
     if not files:
         raise FileNotFoundError(f"no {noun} matches {source}; looked for {', '.join(sorted(suffixes))}.")
     return files
+
+
+def file_names(files: Sequence[Path]) -> list[str]:
+    """What to call each file: without folder and suffix, where these names differ."""
+    names = [file.stem for file in files]
+    return names if len(set(names)) == len(names) else [file.as_posix() for file in files]
+
+
+def file_state(file: str | Path | Literal[False] | None) -> list[str | int] | None:
+    """What shows whether a file has changed."""
+    if not file:
+        return None
+    path = Path(file).absolute()
+    about = path.stat() if path.exists() else None
+    return [path.as_posix()] if about is None else [path.as_posix(), about.st_size, about.st_mtime_ns]

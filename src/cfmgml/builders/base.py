@@ -1,0 +1,167 @@
+"""A kind of input in one file: `Builder` does all that `BagBuilder` asks for, but ``build``."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from cfmgml.common.typing import FloatArray, NameArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import BagBuilder, FileOptions, Paths
+from cfmgml.data.questions import Form, InputLimits, Question, Refused, Reply, nodes_as_words
+from cfmgml.data.streams import BagStream, Piece
+from cfmgml.plots.graphs import plot_graph_bag
+from cfmgml.reading.labels import read_labels
+from cfmgml.reading.matching import match_files
+from cfmgml.reading.paths import file_names, list_files
+from cfmgml.reading.remarks import UnusedRows, with_remarks
+
+
+@dataclass(frozen=True)
+class Builder(BagBuilder):
+    """How files of one kind become bags: a file is a bag, unless a kind reads its files otherwise.
+
+    A kind has at least ``kind`` and ``build``; its parameters are its fields. Registered by an entry point of the group
+    ``cfmgml.builders``, it goes through every command, the page, plots, caches and files:
+
+    >>> from cfmgml import BagDataset, GraphBatch
+    >>> @dataclass(frozen=True)
+    ... class LetterBuilder(Builder):
+    ...     kind = "letters"
+    ...     nouns = "words"
+    ...
+    ...     def build(self, sources, labels=None):
+    ...         sizes = [len(word) for word in sources]
+    ...         letters = [ord(letter) for word in sources for letter in word]
+    ...         ends = np.cumsum([0, *sizes])
+    ...         none = np.zeros(len(sizes) + 1, dtype=int)
+    ...         return BagDataset(GraphBatch(ends, none, [[], []], letters), np.arange(len(sizes) + 1))
+    >>> bags = LetterBuilder().build(["cow", "sky"])
+    >>> bags.builder
+    LetterBuilder()
+    >>> bags.builder.rebuild(["grass"]).graphs.n_nodes
+    5
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = (".txt",)  # of the files that a folder stands for
+    form = Form("text", "Your input")
+
+    def read(self, file: Path) -> Any:
+        """What to build of one file: its text."""
+        return read_text(file)
+
+    def receive(self, content: bytes | str | list[str]) -> Any:
+        """What to build of something sent: its text."""
+        return content.decode() if isinstance(content, bytes) else content
+
+    def from_files(
+        self,
+        paths: Paths,
+        *,
+        labels: str | Path | Literal[False] | None = None,
+        label_names: Sequence[str] | None = None,
+        options: FileOptions | None = None,
+    ) -> BagDataset:
+        self.check_version()
+        files = list_files(paths, self.suffixes, self.nouns)
+        bags = self.build([self.read(file) for file in files])
+        if bags.n_bags != len(files):
+            raise ValueError(f"{type(self).__name__}.build must give one bag a source: {bags.n_bags} of {len(files)}.")
+        return self.labelled(bags, files, labels, label_names)
+
+    def labelled(
+        self,
+        bags: BagDataset,
+        files: Sequence[Path],
+        labels: str | Path | Literal[False] | None,
+        label_names: Sequence[str] | None,
+    ) -> BagDataset:
+        """Bags, one a file, with the names of their files and the labels that a table gives these."""
+        given: dict[str, Any] = {"bag_names": np.array(file_names(files))}
+        unused = UnusedRows()
+        if labels:
+            table = read_labels(labels).in_order(label_names)
+            matched = match_files(table.rows, files, self.suffixes, table.source)
+            if None in matched.keys:
+                lacking = files[matched.keys.index(None)].name
+                raise ValueError(f"{table.source} has no row for {lacking} ({matched.keys.count(None)} have none).")
+            given["Y"] = table.matrix([key for key in matched.keys if key is not None])
+            given["label_names"] = np.array(table.label_names)
+            unused = UnusedRows(table.source, matched.unmatched)
+        return with_remarks(replace(bags, **given), unused)
+
+    def stream(
+        self,
+        paths: Paths,
+        *,
+        labels: str | Path | Literal[False] | None = None,
+        label_names: Sequence[str] | None = None,
+        options: FileOptions | None = None,
+    ) -> BagStream:
+        return BuiltStream(self.from_files(paths, labels=labels, label_names=label_names, options=options))
+
+    def show(
+        self,
+        bags: BagDataset,
+        k: int = 0,
+        contributions: FloatArray | None = None,
+        *,
+        scores: FloatArray | None = None,
+        label: int | str | None = None,
+        ax: Any = None,
+        **content: Any,
+    ) -> Any:
+        if content:
+            raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(content)}.")
+        return plot_graph_bag(bags, k, scores=scores, contributions=contributions, label=label, ax=ax)
+
+    def ask(self, sent: Question, limits: InputLimits) -> Reply:
+        parts = sent.content if isinstance(sent.content, list) else [sent.content]
+        if sum(map(len, parts)) > limits.characters:
+            raise Refused(413, "text_too_long", f"The input has more than {limits.characters:,} characters.")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                bag = self.rebuild([self.receive(sent.content)])
+        except ValueError as error:
+            raise Refused(422, "unusable_input", str(error)) from error
+        return Reply(bag, part_names(bag, self.part), {"texts": nodes_as_words(bag)}, drawn=True)
+
+
+class BuiltStream(BagStream):
+    """Bags that were built at once, because their kind cannot build them a few at a time."""
+
+    def __init__(self, bags: BagDataset) -> None:
+        self._bags = bags
+
+    @property
+    def key(self) -> Any:
+        return [self._bags.fingerprint(), None if self._bags.builder is None else self._bags.builder.told()]
+
+    def pieces(self, start: int) -> Iterator[Piece]:
+        if start < self._bags.n_bags:
+            yield self._bags[start:], np.arange(start, self._bags.n_bags)
+
+    def info(self) -> Mapping[str, Any]:
+        return self._bags.info
+
+
+def part_names(bag: BagDataset, part: str) -> list[dict[str, Any]]:
+    """An entry a graph: its name, or its number."""
+    return [{"name": f"{part} {number + 1}"} for number in range(bag.n_graphs)]
+
+
+def with_label_names(bags: BagDataset, names: Sequence[str] | NameArray | None) -> BagDataset:
+    """With the labels that can be predicted, where none are known."""
+    return bags if bags.label_names is not None or names is None else replace(bags, label_names=np.array(names))
+
+
+def read_text(file: Path) -> str:
+    """A file's text."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a text file is not UTF-8 ({error}); save it as UTF-8.") from error

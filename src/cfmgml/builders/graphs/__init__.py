@@ -1,0 +1,1 @@
+"""Graphs that people have in files, as bags."""

@@ -1,0 +1,73 @@
+"""The kind ``graphs``: graphs that people have, in files or in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+
+from cfmgml.builders.base import Builder
+from cfmgml.common.segments import offsets
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import FileOptions, Paths, parameter
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.questions import Form
+
+
+@dataclass(frozen=True)
+class GraphFiles(FileOptions):
+    """How to read files of graphs."""
+
+    bags: Path | None = parameter(None, "Table of graph and bag.")
+
+
+@dataclass(frozen=True)
+class GraphBuilder(Builder):
+    """Graphs as they are; the parameters are names of node data in GraphML and PyG files."""
+
+    kind = "graphs"
+    nouns = "graph files"
+    part = "graph"
+    form = Form("graphs", "Graphs, as JSON")
+    file_options: ClassVar[type[FileOptions]] = GraphFiles
+    help = (
+        "Graphs that you have: a TUDataset folder, GraphML files, or a .pt file of PyG graphs.\n\n"
+        "The graphs of a folder inside INPUT are one bag; any other graph is a bag of its own. --bags names a table of "
+        "graph and bag to say it otherwise, --labels a table of bag and labels. All files are read before a store is "
+        "written: they must fit in memory.\n\n\b\nExamples:\n"
+        "  cfmgml build graphs molecules --labels molecules.csv -o molecules.bags\n"
+        "  cfmgml build graphs TOY -o toy.bags"
+    )
+
+    node_label: str | None = parameter(None, "Name of the node data to take as label.")
+    node_attributes: tuple[str, ...] | None = parameter(
+        None, "Names of the node data to take as attributes, with commas between them."
+    )
+
+    def __post_init__(self) -> None:
+        if self.node_attributes is not None:
+            object.__setattr__(self, "node_attributes", tuple(self.node_attributes))
+
+    @property
+    def settled(self) -> dict[str, Any]:
+        """What is None was not asked for, or the files had no names for it."""
+        return {name: value for name, value in self.parameters.items() if value is not None}
+
+    def build(self, sources: Sequence[GraphBatch], labels: Any = None, **options: Any) -> BagDataset:
+        """Bags from batches of graphs, a batch a bag; ``labels`` is a matrix, ``options`` go to `BagDataset`."""
+        sizes = np.array([batch.n_graphs for batch in sources])
+        return BagDataset(GraphBatch.concatenate(sources), offsets(sizes), Y=labels, builder=self, **options)
+
+    def from_files(
+        self,
+        paths: Paths,
+        *,
+        labels: str | Path | Literal[False] | None = None,
+        label_names: Sequence[str] | None = None,
+        options: FileOptions | None = None,
+    ) -> BagDataset:
+        from cfmgml.builders.graphs.files import graph_bags
+
+        chosen = cast(GraphFiles, options or GraphFiles())
+        return graph_bags(self, paths, labels, label_names, chosen.bags)

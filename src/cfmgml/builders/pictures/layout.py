@@ -1,0 +1,140 @@
+"""One picture is cut into regions and superpixels, once, and its graphs are made of that.
+
+Builder, plots, masks and the server call `lay_out`; it is deterministic, so that a plot finds the very superpixels that
+became nodes, and nothing of a picture's size need be kept with the bags.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cfmgml.builders.pictures.image_files import ByteArray, ImageError, Picture, read_image, read_segments
+from cfmgml.builders.pictures.label_maps import renumbered
+from cfmgml.builders.pictures.node_features import NodeFeatures
+from cfmgml.builders.pictures.regions import find_regions
+from cfmgml.builders.pictures.source_files import find_source_files
+from cfmgml.builders.pictures.superpixels import Superpixels, find_superpixels
+from cfmgml.common.segments import segment_ids
+from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.data.bags import BagDataset
+
+if TYPE_CHECKING:
+    from cfmgml.builders.pictures.builder import PictureBuilder
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A picture, its superpixels, and the numbers of the segments that became no region."""
+
+    picture: Picture
+    superpixels: Superpixels
+    dropped: list[int]
+
+    @property
+    def pixels(self) -> ByteArray:
+        return self.picture.pixels
+
+    @cached_property
+    def region_of_pixel(self) -> IntArray:
+        """Which region, counted from 0, every pixel is in; -1: none."""
+        return np.append(segment_ids(self.superpixels.node_ptr), -1)[self.superpixels.numbers]
+
+    @cached_property
+    def nodes(self) -> NodeFeatures:
+        return NodeFeatures(self.pixels, self.superpixels)
+
+
+@dataclass(frozen=True)
+class PictureGraphs:
+    """The graphs of one picture, as arrays of a `GraphBatch`, and what a reader should know of how they came about."""
+
+    regions: IntArray
+    node_ptr: IntArray
+    edge_ptr: IntArray
+    edges: IntArray
+    node_names: NameArray
+    node_labels: IntArray | None
+    node_attributes: FloatArray | None
+    dropped: list[int]
+    original_size: tuple[int, int] | None  # None: not scaled down
+
+
+def lay_out(image: Any, segments: Any, builder: "PictureBuilder") -> Layout:
+    """Read a picture, and its mask if there is one, and cut it as the builder says; raises `ImageError`."""
+    picture = read_image(image, builder.max_side)
+    if segments is None:
+        return lay_out_picture(picture, None, builder)
+    numbers, lost = read_segments(segments, picture)
+    lost = [number for number in lost if number not in builder.void]
+    return lay_out_picture(picture, _without(numbers, builder.void), builder, lost)
+
+
+def lay_out_picture(
+    picture: Picture, numbers: IntArray | None, builder: "PictureBuilder", lost: Sequence[int] = ()
+) -> Layout:
+    """The same for a picture that was read, with the segment of every pixel (-1: void) if there is a mask.
+
+    ``lost`` are segments that were in the mask before it was scaled.
+    """
+    pixels, dropped = picture.pixels, list[int]()
+    if builder.single_graph:
+        regions = np.ones(pixels.shape[:2], dtype=np.int64)
+    elif numbers is None:
+        regions = find_regions(pixels, builder.max_regions)
+    else:
+        regions, dropped = _large_enough(numbers, builder.min_pixels)
+    sizes = {name: getattr(builder, name) for name in ("pixels_per_node", "min_nodes", "max_nodes")}
+    return Layout(picture, find_superpixels(pixels, regions, **sizes), sorted([*lost, *dropped]))
+
+
+def layout_of_bag(one: BagDataset, image: Any = None, segments: Any = None, folder: Any = None) -> Layout:
+    """The layout of a bag's picture, read again from its files unless it is given."""
+    from cfmgml.builders.pictures.builder import PictureBuilder
+
+    name = "" if one.bag_names is None else str(one.bag_names[0])
+    if not isinstance(one.builder, PictureBuilder):
+        raise ValueError("only bags built from pictures have regions with a place.")
+    if image is None:
+        image, segments = find_source_files(one.info, name, folder)
+    layout = lay_out(image, segments, one.builder)
+    if not np.array_equal(layout.superpixels.node_ptr, one.graphs.node_ptr):
+        raise ValueError(
+            f"the image gives graphs of {np.diff(layout.superpixels.node_ptr).tolist()} nodes, the bag has graphs of "
+            f"{np.diff(one.graphs.node_ptr).tolist()}: pass the image and the segments that the bag was built from."
+        )
+    return layout
+
+
+def _large_enough(numbers: IntArray, min_pixels: int) -> tuple[IntArray, list[int]]:
+    present, index = renumbered(numbers)
+    counts = np.bincount(index.ravel())
+    small = present[(counts < min_pixels) & (present >= 0)]
+    if len(small) and len(small) == np.count_nonzero(present >= 0):
+        largest = counts[present >= 0].max()
+        raise ImageError(f"no segment has min_pixels = {min_pixels} pixels; the largest has {largest}.")
+    return _without(numbers, small.tolist()), small.tolist()
+
+
+def _without(numbers: IntArray, unwanted: Sequence[int]) -> IntArray:
+    return np.where(np.isin(numbers, unwanted), -1, numbers) if unwanted else numbers
+
+
+def graphs_of(layout: Layout, builder: "PictureBuilder", attributes: FloatArray | None) -> PictureGraphs:
+    """The graphs of a picture, whose nodes have these attributes."""
+    superpixels = layout.superpixels
+    edges, edge_ptr = superpixels.edges()
+    inside = np.arange(superpixels.n_nodes) - superpixels.node_ptr[segment_ids(superpixels.node_ptr)]
+    return PictureGraphs(
+        regions=superpixels.regions,
+        node_ptr=superpixels.node_ptr,
+        edge_ptr=edge_ptr,
+        edges=edges,
+        node_names=inside.astype(np.str_),
+        node_labels=layout.nodes.labels() if builder.has_labels else None,
+        node_attributes=attributes,
+        dropped=layout.dropped,
+        original_size=layout.picture.original_size if layout.picture.is_scaled else None,
+    )

@@ -1,0 +1,1 @@
+"""Files, folders, tables and labels as people have them, and what to remark on them."""

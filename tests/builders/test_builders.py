@@ -1,0 +1,251 @@
+"""Builders: what they say of themselves, and building new bags the same way."""
+
+import json
+import os
+import pickle
+import sys
+from dataclasses import replace
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from cfmgml import BagDataset, CfMGML, NodeSum
+from cfmgml.builders.digits import DigitBuilder, digit_pictures
+from cfmgml.builders.pictures import descriptions
+from cfmgml.builders.pictures.builder import PictureBuilder
+from cfmgml.builders.pictures.descriptions import NodeDescription
+from cfmgml.data.builder import builder_of
+from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
+from cfmgml.recipes import recipe_of
+from cfmgml.stores import BagStore
+from examples import random_bags
+from made_up import draw_photo, write_up
+
+
+def photos(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [draw_photo(rng)[0] for _ in range(n)]
+
+
+def documents(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [write_up(rng, ["music", "sport"]) for _ in range(n)]
+
+
+def as_saved(info):
+    """As it comes back from a file."""
+    return json.loads(json.dumps(dict(info), default=str))
+
+
+def assert_same_graphs(a, b):
+    others = b.graphs.arrays()
+    for name, array in a.graphs.arrays().items():
+        if name == "graph_ids":
+            continue
+        np.testing.assert_array_equal(array, others[name])
+
+
+def test_pictures_are_built_again_as_they_were():
+    images = photos(2)
+    built = bags_from_images(images, features="hellinger", max_nodes=9, void=[0, 7], max_regions=3, n_jobs=1)
+    read = builder_of(as_saved(built.info))
+    assert read == built.builder
+    again = read.rebuild(images)
+    assert_same_graphs(built, again)
+    read.check_same(again.builder)
+
+
+def test_the_number_of_regions_may_differ():
+    few = bags_from_images(photos(1), max_regions=2).builder
+    more = replace(few, max_regions=5).rebuild(photos(1))
+    few.check_same(more.builder)
+    assert more.info["parameters"]["max_regions"] == 5
+
+
+def test_a_text_of_the_collection_is_built_again_as_it_was():
+    texts = documents(6)
+    built = bags_from_texts(texts, window=3, threshold=0.3, stop_words=["the"])
+    again = builder_of(as_saved(built.info)).rebuild(texts[2:3], bag_names=["two"])
+    assert_same_graphs(built[2], again)
+    assert again.bag_names.tolist() == ["two"]
+    builder_of(as_saved(built.info)).check_same(again.builder)
+
+
+def test_digits_are_built_again_as_they_were():
+    bags = load_digit_bags(n_bags=3)
+    again = bags.builder.rebuild(np.nan_to_num(digit_pictures(bags.graphs)), sizes=np.diff(bags.bag_ptr))
+    np.testing.assert_array_equal(again.graphs.node_attributes, bags.graphs.node_attributes)
+    np.testing.assert_array_equal(again.bag_ptr, bags.bag_ptr)
+    bags.builder.check_same(again.builder)
+
+
+@pytest.mark.parametrize(
+    ("digits", "message"),
+    [
+        (np.zeros((2, 8)), "must have shape (n, 8, 8), got (2, 8)"),
+        (np.zeros((0, 8, 8)), "got (0, 8, 8)"),
+        (np.full((1, 8, 8), 16.0), "must hold 0 (paper) to 1 (ink), got 16 to 16"),
+        (np.full((1, 8, 8), np.nan), "must hold 0 (paper) to 1 (ink)"),
+    ],
+)
+def test_wrong_digits_are_refused(digits, message):
+    with pytest.raises(ValueError) as error:
+        DigitBuilder().build(digits)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("info", "message"),
+    [
+        ({"builder": "sounds"}, "no kind of input called 'sounds' here .*: install the package that it comes from"),
+        ({"builder": "sounds", "builder_package": "cfmgml-sounds"}, "install the package 'cfmgml-sounds'"),
+        ({"builder": ["odd"]}, r"no kind of input called \['odd'\]"),
+        ({"builder": "os:system"}, "no kind of input called 'os:system'"),
+        ({"builder": "images", "parameters": [1]}, "must be a mapping"),
+        ({"builder": "images", "parameters": {"sharpness": 3}}, "images have no parameter 'sharpness'"),
+        ({"builder": "images", "parameters": {"max_regions": "many"}}, "of images cannot be used"),
+        ({"builder": "images", "parameters": {"max_regions": 0}}, "max_regions must be at least 1, got 0"),
+        ({"builder": "images", "parameters": {"features": "../os"}}, "features must be one of hellinger"),
+    ],
+)
+def test_what_a_file_says_of_a_builder_is_checked(info, message):
+    with pytest.raises(ValueError, match=message):
+        builder_of(info)
+    with pytest.raises(ValueError, match=message):
+        BagDataset(random_bags(2).graphs, random_bags(2).bag_ptr, info=info)
+
+
+def test_texts_without_counts_cannot_be_built_again():
+    builder = builder_of({"builder": "texts", "parameters": {}})
+    with pytest.raises(ValueError, match="vocabulary is missing"):
+        builder.rebuild(["a b"])
+
+
+def test_another_version_of_the_recipe_is_refused():
+    info = {**bags_from_texts(documents(2)).info, "recipe_version": 1}
+    builder = builder_of(info)
+    assert builder.version == 1
+    with pytest.raises(ValueError, match="built by version 1 of the recipe, and this cfmgml has version 2"):
+        builder.rebuild(["a b"])
+    with pytest.raises(ValueError, match="recipe_version=2, the model's training data with recipe_version=1"):
+        builder.check_same(bags_from_texts(documents(2)).builder)
+
+
+def test_what_differs_is_named_both_ways():
+    ours, theirs = (bags_from_images(photos(1), features=name, max_nodes=9).builder for name in ("rich", "paper"))
+    with pytest.raises(ValueError) as error:
+        ours.check_same(theirs)
+    assert "with features='paper', the model's training data with features='rich'" in str(error.value)
+    assert "cfmgml build images INPUT --like MODEL -o new.bags" in str(error.value)
+    assert "model.builder_.rebuild(...)" in str(error.value)
+
+
+def test_other_kinds_and_other_counts_are_refused():
+    texts = bags_from_texts(documents(3)).builder
+    with pytest.raises(ValueError, match="learned from texts and this input was built from handwritten digits"):
+        texts.check_same(DigitBuilder())
+    with pytest.raises(ValueError, match="word counts of other texts"):
+        texts.check_same(bags_from_texts(documents(3, seed=1)).builder)
+
+
+def test_without_a_builder_nothing_is_compared():
+    PictureBuilder().check_same(None)
+
+
+def test_bags_keep_their_builder(tmp_path):
+    bags = bags_from_texts(documents(4))
+    builder = bags.builder
+    bags.save(tmp_path / "t.bags")
+    bags.to_store(tmp_path / "store")
+    kept = [bags[1:3], bags[[0]], BagDataset.concatenate([bags[:2], bags[2:]]), replace(bags, info={"name": "mine"})]
+    kept += [
+        pickle.loads(pickle.dumps(bags)),
+        BagDataset.load(tmp_path / "t.bags"),
+        BagStore(tmp_path / "store").load(),
+    ]
+    for others in kept:
+        assert others.builder == builder
+        assert others.info["parameters"] == builder.parameters
+        assert others.builder.digest() == builder.digest()
+    assert replace(builder, window=5).digest() != builder.digest()
+    assert BagStore(tmp_path / "store").builder == builder
+
+
+def test_former_names_still_work():
+    bags = bags_from_texts(documents(3))
+    with pytest.warns(DeprecationWarning, match="bags.builder"):
+        recipe = recipe_of(bags.info)
+    assert_same_graphs(recipe.build_texts(documents(3), names=["a", "b", "c"]), bags)
+    assert recipe.build_texts(documents(1), names=["a"]).bag_names.tolist() == ["a"]
+
+
+class ParentDescription(NodeDescription):
+    """The mean colour of each superpixel, in the parent process, all pictures of a piece at once."""
+
+    gamma = 3.0
+    widths: ClassVar = {"colour": 3}
+    in_workers = False
+    batches: ClassVar = []
+
+    def describe(self, pictures, device="cpu"):
+        self.batches.append((os.getpid(), len(pictures)))
+        rows = []
+        for nodes in pictures:
+            sums = [np.bincount(nodes.of_pixel, weights=nodes.pixels[nodes.inside][:, c]) for c in range(3)]
+            rows.append((np.stack(sums, axis=1) / nodes.n_pixels[:, None] / 255).astype(np.float32))
+        return rows
+
+
+def test_a_description_of_nodes_is_one_file(tmp_path, monkeypatch):
+    """Here a module that is put beside the others; it describes in the parent process, in batches."""
+    module = ModuleType("cfmgml.builders.pictures.descriptions.mean_colour")
+    module.DESCRIPTION = ParentDescription()
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    (tmp_path / "mean_colour.py").write_text("")
+    monkeypatch.setattr(descriptions, "__path__", [*descriptions.__path__, str(tmp_path)])
+    descriptions.description_names.cache_clear()
+    try:
+        bags = bags_from_images(photos(6), features="mean_colour", nodes="attributes", n_jobs=2)
+        assert bags.graphs.n_attributes == 3
+        assert bags.builder.gamma == 3.0
+        assert bags.info["columns"] == {"colour": [0, 3]}
+        assert ParentDescription.batches == [(os.getpid(), 6)]
+        assert_same_graphs(bags.builder.rebuild(photos(6), n_jobs=1), bags)
+    finally:
+        descriptions.description_names.cache_clear()
+
+
+def test_words_can_be_described_by_vectors():
+    bags = bags_from_texts(documents(6), np.arange(12).reshape(6, 2) % 3 == 0, features="letters")
+    assert bags.graphs.n_attributes == 256
+    assert bags.builder.gamma == 1.0
+    np.testing.assert_allclose(np.linalg.norm(bags.graphs.node_attributes, axis=1), 1, rtol=1e-6)
+    model = CfMGML(NodeSum(gamma=1.0), alpha=1e-2, max_iter=5).fit(bags)
+    assert model.predict(model.builder_.rebuild(documents(2, seed=3))).shape == (2, 2)
+    with pytest.raises(ValueError, match="features must be None or one of letters, got 'sounds'"):
+        bags_from_texts(documents(1), features="sounds")
+
+
+def test_a_model_refuses_bags_built_another_way(tmp_path):
+    train = bags_from_texts(documents(6), np.arange(12).reshape(6, 2) % 3 == 0)
+    CfMGML(alpha=1e-2, max_iter=5).fit(train).save(tmp_path / "m.cfmgml")
+    model = CfMGML.load(tmp_path / "m.cfmgml")
+    new = documents(2, seed=3)
+    with pytest.raises(ValueError, match="word counts of other texts"):
+        model.predict(bags_from_texts(new))
+    with pytest.raises(ValueError, match="window=1, the model's training data with window=2"):
+        model.explain(bags_from_texts(new, window=1))
+    assert model.predict(model.builder_.rebuild(new)).shape == (2, 2)
+
+
+def test_own_graphs_are_compared_by_what_they_have():
+    bags = random_bags(8)
+    model = CfMGML(alpha=1e-2, max_iter=5).fit(bags)
+    fewer = BagDataset(
+        type(bags.graphs)(**{**bags.graphs.arrays(), "node_attributes": bags.graphs.node_attributes[:, :1]}),
+        bags.bag_ptr,
+    )
+    with pytest.raises(ValueError, match="resolved on graphs with 2 attributes, these have 1"):
+        model.predict(fewer)
