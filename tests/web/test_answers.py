@@ -6,9 +6,9 @@ import pytest
 from answer_numbers import check_numbers
 from cfmgml import CfMGML, NodeSum, Precomputed, gram_matrix
 from cfmgml.datasets import bags_from_images
+from cfmgml.demo import models as demo
 from cfmgml.kernels import ProductKernel
 from cfmgml.recipes import recipe_of
-from cfmgml.web import demo
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import as_exhibits, check_servable
 from cfmgml.web.limits import Limits, Refused

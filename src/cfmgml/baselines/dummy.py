@@ -1,9 +1,10 @@
 """The most frequent label, whatever is asked: the floor of every table."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from cfmgml.baselines.method import Method
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
@@ -22,6 +23,10 @@ class Dummy(BagEstimator):
     >>> int(Dummy().fit(bags).predict(bags).sum())
     20
     """
+
+    compared: ClassVar[tuple[Method, ...]] = (
+        Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),
+    )
 
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:

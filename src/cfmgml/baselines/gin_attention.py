@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.baselines.method import Method
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
@@ -88,6 +89,11 @@ class GINAttention(BagEstimator):
     >>> model.decision_function(bags).shape, model.decision_function_graphs(bags).shape == bags.graph_Y.shape
     ((20, 10), True)
     """
+
+    compared: ClassVar[tuple[Method, ...]] = (
+        Method("gin", "GIN, attention", "a graph network with attention over a bag's graphs", "graphs",
+               quick_options={"n_epochs": 8, "n_hidden": 16}, cost=15),
+    )  # fmt: skip
 
     def __init__(
         self,

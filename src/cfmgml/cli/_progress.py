@@ -8,8 +8,8 @@ from cfmgml.cli._console import say
 from cfmgml.common.printable import printable, screened_console
 
 if TYPE_CHECKING:
-    from cfmgml.experiments.reproduction.reproduce import Reports
-    from cfmgml.experiments.reproduction.running import Outcome
+    from cfmgml.evaluation.experiment import Reports
+    from cfmgml.evaluation.running import Outcome
 
 
 class WorkBar:
@@ -42,7 +42,7 @@ class WorkBar:
 
     @property
     def reports(self) -> "Reports":
-        from cfmgml.experiments.reproduction.reproduce import Reports
+        from cfmgml.evaluation.experiment import Reports
 
         return Reports(self._stage, self._planned, self._done)
 
