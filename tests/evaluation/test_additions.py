@@ -1,7 +1,5 @@
 """What to touch for a new baseline or a new measure: its own file and one list, which all commands read."""
 
-from typing import ClassVar
-
 import pytest
 
 from cfmgml import metrics
@@ -27,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 class Rarest(Dummy):
     """A made-up baseline, as its file would have it: the estimator, and how it is compared."""
 
-    compared: ClassVar[tuple[Method, ...]] = (
+    compared = (
         Method("rarest", "Rarest", "the least frequent label", "vectors", {"offset": (0.0, 1.0)}, by_default=True),
     )
 

@@ -31,7 +31,7 @@ def processes():
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["warm_experiment"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(small_experiment.__file__).parent))  # else it does not find the module
+        patch.setenv("PYTHONPATH", str(Path(small_experiment.__file__).parent), prepend=os.pathsep)  # for the import
         yield context
 
 

@@ -36,9 +36,10 @@ def test_the_report_speaks_of_the_users_data(results):
 
 
 def test_tables_hold_the_users_figures_only(results, tmp_path):
-    written = write_report(results, tmp_path, About("Methods on digits", "cfmgml evaluate digits.bags"))
+    report = write_report(results, tmp_path, About("Methods on digits", "cfmgml evaluate digits.bags"))
+    assert report == tmp_path / "report.html"
     files = table_files(results)
-    assert {path.name for path in written.tables.iterdir()} == set(files)
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == set(files)
     assert not {"against_paper.md", "findings.md"} & set(files)
     assert not [name for name, text in files.items() if "paper" in text]
     rows = list(csv.DictReader(io.StringIO(files["figures.csv"])))

@@ -1,6 +1,6 @@
 """The most frequent label, whatever is asked: the floor of every table."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,9 +24,7 @@ class Dummy(BagEstimator):
     20
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
-        Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),
-    )
+    compared = (Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),)
 
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:

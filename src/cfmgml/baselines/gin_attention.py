@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -90,10 +90,10 @@ class GINAttention(BagEstimator):
     ((20, 10), True)
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
-        Method("gin", "GIN, attention", "a graph network with attention over a bag's graphs", "graphs",
-               quick_options={"n_epochs": 8, "n_hidden": 16}, cost=15),
-    )  # fmt: skip
+    compared = (Method(
+        "gin", "GIN, attention", "a graph network with attention over a bag's graphs", "graphs", cost=15,
+        quick_options={"n_epochs": 8, "n_hidden": 16},
+    ),)  # fmt: skip
 
     def __init__(
         self,

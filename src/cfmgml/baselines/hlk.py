@@ -1,6 +1,6 @@
 """HLK: cfMGML with the hinged Hamming loss only."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from cfmgml.baselines.method import ALPHAS, FEW_ALPHAS, Method
 from cfmgml.model.cfmgml import CfMGML
@@ -18,7 +18,7 @@ class HLK(CfMGML):
     'hamming'
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
+    compared = (
         Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", "features",
                {"alpha": ALPHAS}, options={"dtype": "float32"}, by_default=True, quick=FEW_ALPHAS,
                short={"alpha": ALPHAS[3:7]}, cost=2),  # it was best at smaller ones

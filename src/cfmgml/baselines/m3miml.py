@@ -1,7 +1,7 @@
 """M3MIML: a maximum margin for every label, with a bag's mean instead of its best graph."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -60,12 +60,12 @@ class M3MIML(BagSVM):
     ((40, 10), True)
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
+    compared = (
         Method("m3miml-vectors", "M3MIML, vectors", "on the mean node of each graph, as in the paper", "vectors",
                {"C": tuple(10.0**k for k in range(-2, 7))}, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.3),
         Method("m3miml", "M3MIML, graphs", "on the same graph kernel as CfMGML", "kernel",
-               {"C": tuple(10.0**k for k in range(-2, 7))}, by_default=True, quick=FEW_C, short=FEW_C, shortest=ONE_C,
-               cost=0.3),
+               {"C": tuple(10.0**k for k in range(-2, 7))}, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.3,
+               by_default=True),
     )  # fmt: skip
 
     def __init__(

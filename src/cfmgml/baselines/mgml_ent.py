@@ -72,11 +72,11 @@ class MGMLent(BagEstimator):
     [[1, 0], [0, 1], [1, 0], [0, 1]]
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
-        Method("mgmlent", "MGMLent", "on node labels: frequent subgraphs and MIML-ELM", "labels",
-               {"n_hidden": (50, 100, 200)}, options={"max_seconds": None},  # else results depend on load
-               levels=("bag",), quick={"n_hidden": (50,)}, short={"n_hidden": (100,)}, cost=1.5),
-    )  # fmt: skip
+    compared = (Method(
+        "mgmlent", "MGMLent", "on node labels: frequent subgraphs and MIML-ELM", "labels", {"n_hidden": (50, 100, 200)},
+        options={"max_seconds": None}, levels=("bag",),  # a limit in seconds would make results depend on load
+        quick={"n_hidden": (50,)}, short={"n_hidden": (100,)}, cost=1.5,
+    ),)  # fmt: skip
 
     levels: ClassVar[tuple[str, ...]] = ("bag",)
 

@@ -1,6 +1,6 @@
 """MIMLfast: a shared space, sub-concepts of labels, and a ranking loss by stochastic gradient descent."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -70,10 +70,10 @@ class MIMLfast(BagEstimator):
     True
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
-        Method("mimlfast", "MIMLfast", "on the mean node of each graph", "vectors", by_default=True,
-               quick_options={"n_epochs": 10}, cost=2),
-    )  # fmt: skip
+    compared = (Method(
+        "mimlfast", "MIMLfast", "on the mean node of each graph", "vectors", by_default=True, cost=2,
+        quick_options={"n_epochs": 10},
+    ),)  # fmt: skip
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """SGSL SVM: a support vector machine that is told every graph's label."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.svm import SVC
@@ -38,11 +38,11 @@ class SgslSVM(BagEstimator):
     True
     """
 
-    compared: ClassVar[tuple[Method, ...]] = (
-        Method("sgsl-svm", "SGSL SVM", "told the label of every training graph: the ceiling", "kernel",
-               {"C": tuple(10.0**k for k in range(1, 8))}, sees_graph_labels=True, by_default=True, quick=FEW_C,
-               short=FEW_C, shortest=ONE_C, cost=0.2),
-    )  # fmt: skip
+    compared = (Method(
+        "sgsl-svm", "SGSL SVM", "told the label of every training graph: the ceiling", "kernel",
+        {"C": tuple(10.0**k for k in range(1, 8))}, sees_graph_labels=True, by_default=True, quick=FEW_C, short=FEW_C,
+        shortest=ONE_C, cost=0.2,
+    ),)  # fmt: skip
 
     def __init__(self, kernel: Any = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None) -> None:
         self.kernel = kernel

@@ -79,7 +79,7 @@ def evaluate(
             show(markdown(summary_table(results, own.key, scheme)))
         if out is not None and results.methods:
             about = About(f"Methods on {data.stem}", f"cfmgml evaluate {data.name}", failures=failures)
-            say(f"Wrote {write_report(results, out, about).report}.")
+            say(f"Wrote {write_report(results, out, about)}.")
     for failure in failures:
         say(f"failed: {failure}")
     if failures:

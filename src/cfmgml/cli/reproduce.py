@@ -120,4 +120,4 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
     write_compact(experiment.rows(), experiment.compact)
     for table in against_tables(results):
         show(markdown(table))
-    say(f"Wrote {written.report} (open it in a browser) and the tables in {written.tables}.")
+    say(f"Wrote {written} (open it in a browser) and the tables in {experiment.out / 'tables'}.")

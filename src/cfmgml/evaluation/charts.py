@@ -11,7 +11,7 @@ import numpy as np
 
 from cfmgml.common.typing import IntArray
 from cfmgml.evaluation.statistics import RankTest
-from cfmgml.evaluation.svg import nice_step
+from cfmgml.evaluation.svg import frame, nice_step, svg_text
 
 N_COLOURS = 8
 WIDTH, HEIGHT = 460, 250
@@ -19,20 +19,8 @@ LEFT, RIGHT, TOP, BOTTOM = 50, 12, 12, 44
 Points = Sequence[tuple[float, float]]
 
 
-def _text(x: float, y: float, text: str, anchor: str = "middle", name: str = "tick") -> str:
-    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
 def _line(x1: float, y1: float, x2: float, y2: float, name: str) -> str:
     return f'<line class="{name}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _svg(width: float, height: float, title: str, parts: Sequence[str], name: str = "chart") -> str:
-    text = escape(title)
-    return (
-        f'<svg class="{name}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{text}">'
-        f"<title>{text}</title>{''.join(parts)}</svg>"
-    )
 
 
 # -- curves ------------------------------------------------------------------------------------
@@ -65,14 +53,14 @@ def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool =
     parts = [_level(_power(tick) if log_y else f"{tick:g}", at(low_x, tick)[1]) for tick in ticks]
     below = HEIGHT - BOTTOM + 16
     xs = sorted({x for x, _ in points})
-    parts += [_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in xs]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
+    parts += [svg_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in xs]
+    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
     shown = {name: (k, own) for k, (name, own) in enumerate(series.items()) if own}
     for k, own in shown.values():
         placed = [at(x, y) for x, y in scaled(own)]
         parts.append(_polyline(placed, f"curve s{k % N_COLOURS}"))
         parts += [f'<circle class="point s{k % N_COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in placed]
-    return _svg(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
+    return frame(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -89,7 +77,7 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def _level(value: str, y: float) -> str:
-    return _line(LEFT, y, WIDTH - RIGHT, y, "grid") + _text(LEFT - 7, y + 4, value, "end")
+    return _line(LEFT, y, WIDTH - RIGHT, y, "grid") + svg_text(LEFT - 7, y + 4, value, "end")
 
 
 def _power(exponent: float) -> str:
@@ -131,16 +119,16 @@ def log_bars(values: Mapping[str, float], unit: str, title: str) -> str:
 
     bottom = height * len(positive) + 8
     parts = [_line(across(10.0**k), 4, across(10.0**k), bottom, "grid") for k in range(low, high + 1)]
-    parts += [_text(across(10.0**k), bottom + 16, f"{10.0**k:g} {unit}") for k in range(low, high + 1)]
+    parts += [svg_text(across(10.0**k), bottom + 16, f"{10.0**k:g} {unit}") for k in range(low, high + 1)]
     for row, (name, value) in enumerate(positive.items()):
         y = 8 + row * height
-        parts.append(_text(left - 8, y + 12, name, "end", "name"))
+        parts.append(svg_text(left - 8, y + 12, name, "end", "name"))
         width = max(across(value) - left, 1.5)
         parts.append(f'<rect class="bar s0" x="{left}" y="{y}" width="{width:.1f}" height="{height - 7}" rx="2"/>')
         parts.append(
-            _text(left + width + 6, y + 12, f"{value:.2g}" if value < 100 else f"{value:,.0f}", "start", "value")
+            svg_text(left + width + 6, y + 12, f"{value:.2g}" if value < 100 else f"{value:,.0f}", "start", "value")
         )
-    return _svg(WIDTH + 100, bottom + 24, title, parts, "chart bars")
+    return frame(WIDTH + 100, bottom + 24, title, parts, "chart bars")
 
 
 # -- ranks -------------------------------------------------------------------------------------
@@ -165,11 +153,14 @@ def critical_difference_diagram(test: RankTest, titles: Mapping[str, str], title
     axis = 52.0
     parts = [_line(side, axis, width - side, axis, "axis")]
     for tick in range(low, high + 1):
-        parts += [_line(across(tick), axis - 6, across(tick), axis, "axis"), _text(across(tick), axis - 11, str(tick))]
+        parts += [
+            _line(across(tick), axis - 6, across(tick), axis, "axis"),
+            svg_text(across(tick), axis - 11, str(tick)),
+        ]
     shown = min(test.critical_difference, high - low)
     parts += [
         _line(side, 20, across(low + shown), 20, "clique"),
-        _text(side, 13, f"critical difference {test.critical_difference:.2f}", "start"),
+        svg_text(side, 13, f"critical difference {test.critical_difference:.2f}", "start"),
     ]
     cliques = _cliques(ranks, test.critical_difference)
     parts += [
@@ -183,9 +174,11 @@ def critical_difference_diagram(test: RankTest, titles: Mapping[str, str], title
         edge = side - 12 if on_left else width - side + 12
         parts.append(_polyline([(across(rank), axis), (across(rank), y), (edge, y)], "stem"))
         parts.append(
-            _text(edge - 5 if on_left else edge + 5, y + 4, f"{name} {rank:.2f}", "end" if on_left else "start", "name")
+            svg_text(
+                edge - 5 if on_left else edge + 5, y + 4, f"{name} {rank:.2f}", "end" if on_left else "start", "name"
+            )
         )
-    return _svg(width, first + 20 * ((n + 1) // 2), title, parts, "chart ranks")
+    return frame(width, first + 20 * ((n + 1) // 2), title, parts, "chart ranks")
 
 
 def _cliques(ranks: list[float], difference: float) -> list[tuple[int, int]]:
@@ -212,7 +205,7 @@ def confusion_chart(matrix: IntArray, labels: Sequence[str], title: str) -> str:
     parts = []
     for k, label in enumerate(labels):
         y, x = top + k * side + side / 2 + 4, left + k * side + side / 2 + 4
-        parts.append(_text(left - 7, y, label, "end", "name"))
+        parts.append(svg_text(left - 7, y, label, "end", "name"))
         parts.append(f'<text class="name" transform="translate({x:.0f} {top - 7}) rotate(-60)">{escape(label)}</text>')
     for row, column in zip(*np.nonzero(matrix), strict=True):
         name = "right" if row == column else "wrong"
@@ -222,6 +215,6 @@ def confusion_chart(matrix: IntArray, labels: Sequence[str], title: str) -> str:
             f'<rect class="cell {name}" x="{x}" y="{y}" width="{side - 1}" height="{side - 1}" '
             f'fill-opacity="{0.1 + 0.5 * share:.2f}"><title>{escape(words)}</title></rect>'
         )
-        parts.append(_text(x + side / 2 - 0.5, y + side / 2 + 3.5, str(matrix[row, column]), name="count"))
+        parts.append(svg_text(x + side / 2 - 0.5, y + side / 2 + 3.5, str(matrix[row, column]), name="count"))
     size = side * len(labels)
-    return _svg(left + size + 60, top + size + 4, title, parts, "chart confusion")
+    return frame(left + size + 60, top + size + 4, title, parts, "chart confusion")

@@ -94,12 +94,12 @@ def _method_rows(
     if any(published):
         cells = tuple(TableCell("" if figure is None else with_deviation(*figure)) for figure in published)
         rows.append(TableRow(presentation.published_title(key), cells, of="theirs"))
-    for selection in SELECTIONS:
+    for selection, (_, words) in presentation.selections.items():
         cells = tuple(
             cell_text(results.measured(measure, data, key, selection), key in bold[data, selection])
             for data in data_sets
         )
-        rows.append(TableRow(presentation.selection_titles[selection], cells, of=selection))
+        rows.append(TableRow(words, cells, of=selection))
     return rows
 
 
@@ -123,7 +123,7 @@ def _long_rows(
     results: Results, data: str, key: str, measure: Measure, ties: dict[str, set[str]]
 ) -> list[dict[str, object]]:
     rows = []
-    for selection, name in results.presentation.selection_names.items():
+    for selection, (name, _) in results.presentation.selections.items():
         cell = results.measured(measure, data, key, selection)
         row: dict[str, object] = {
             "data": data, "method": key, "level": measure.level, "measure": measure.key, "selection": name,

@@ -17,14 +17,6 @@ from cfmgml.evaluation.protocol import Protocol, not_planned, why_not
 from cfmgml.evaluation.representations import LoadedData
 
 
-class ProtocolFacts(TypedDict):
-    """What tells the rows of one protocol from those of another."""
-
-    n_folds: int
-    n_inner: int
-    seed: int
-
-
 class OverlapFacts(TypedDict):
     """How much bags share; the last two where folds were kept apart."""
 
@@ -55,7 +47,7 @@ class Facts(TypedDict):
     labels_a_bag: float
     has_graph_labels: bool
     kernel: str
-    protocol: ProtocolFacts
+    protocol: dict[str, int]  # n_folds, n_inner, seed: what tells its rows from those of another
     n_inner_run: NotRequired[int]
     overlap: OverlapFacts | None
     fingerprints: dict[str, str]
@@ -103,14 +95,11 @@ def overlap_facts(bags: BagDataset, data: DataSet, protocol: Protocol) -> Overla
     assert bags.graph_names is not None
     shares = overlap_summary(bags.graph_names, bags.bag_ptr)
     seen = [seen_graphs(bags[fold.train], bags[fold.test]).mean() for fold in _outer(bags, protocol, "bags")]
-    facts = OverlapFacts(
-        n_graphs=shares["n_graphs"],
-        n_distinct_graphs=shares["n_distinct_graphs"],
-        n_shared_graphs=shares["n_shared_graphs"],
-        n_groups=shares["n_groups"],
-        largest_group=shares["largest_group"],
-        seen_in_training=round(float(np.mean(seen)), 3),
-    )
+    facts: OverlapFacts = {
+        "n_graphs": shares["n_graphs"], "n_distinct_graphs": shares["n_distinct_graphs"],
+        "n_shared_graphs": shares["n_shared_graphs"], "n_groups": shares["n_groups"],
+        "largest_group": shares["largest_group"], "seen_in_training": round(float(np.mean(seen)), 3),
+    }  # fmt: skip
     if data.apart:
         outer = _outer(bags, protocol, "disjoint")
         facts["mean_left_out"] = round(float(np.mean([n_left_out(fold, bags.n_bags) for fold in outer])), 1)

@@ -18,10 +18,9 @@ class Presentation:
     """For anybody's data, with which nothing is published; `cfmgml.paper` has another one."""
 
     order: Sequence[str] = ()  # of data sets; others come after them by name
-    selection_names: Mapping[str, str] = {"reported": "reported", "nested": "nested"}  # in files for programs
-    selection_titles: Mapping[str, str] = {
-        "reported": "chosen on the reported folds, which flatters",
-        "nested": "chosen in training folds",
+    selections: Mapping[str, tuple[str, str]] = {  # their names for programs, their titles for people
+        "reported": ("reported", "chosen on the reported folds, which flatters"),
+        "nested": ("nested", "chosen in training folds"),
     }
     lead = (
         "For each method stand its figures with the parameter chosen on the very folds that are reported, which "

@@ -1,7 +1,6 @@
 """Writing tables and the report from the rows that are there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cfmgml.common.files import atomic_write
@@ -21,31 +20,23 @@ from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.tables import Table, comma_separated, latex, markdown
 
 
-@dataclass(frozen=True)
-class Written:
-    """Where it was written."""
-
-    report: Path
-    tables: Path
-
-
-def write_report(results: Results, out: Path, about: About) -> Written:
-    """Write ``report.html`` and the folder ``tables``, each file in one step.
+def write_report(results: Results, out: Path, about: About) -> Path:
+    """Write ``report.html``, whose path is returned, and the folder ``tables``, each file in one step.
 
     The tables hold no times, so that they are the same whenever they are made; ``costs.md`` does.
     """
     return write_files(results, out, table_files(results), page(results, about))
 
 
-def write_files(results: Results, out: Path, files: dict[str, str], report: str) -> Written:
+def write_files(results: Results, out: Path, files: dict[str, str], report: str) -> Path:
     """Write these tables and this page, and the table of costs."""
-    folder = out / "tables"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        _write(folder / name, text)
-    _write(out / "costs.md", markdown(cost_table(results, list(results.facts))))
-    _write(out / "report.html", report)
-    return Written(out / "report.html", folder)
+    (out / "tables").mkdir(parents=True, exist_ok=True)
+    costs = markdown(cost_table(results, list(results.facts)))
+    whole = {"costs.md": costs, "report.html": report, **{f"tables/{name}": text for name, text in files.items()}}
+    for name, text in whole.items():
+        with atomic_write(out / name) as stream:
+            stream.write(text.encode())
+    return out / "report.html"
 
 
 def table_files(results: Results) -> dict[str, str]:
@@ -79,8 +70,3 @@ def in_formats(name: str, tables: Sequence[Table | None]) -> dict[str, str]:
         f"{name}.md": "\n".join(map(markdown, shown)),
         f"{name}.tex": "\n\n".join(f"% {table.title}\n{latex(table)}" for table in shown) + "\n",
     }
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_write(path) as stream:
-        stream.write(text.encode())

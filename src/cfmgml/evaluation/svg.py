@@ -15,6 +15,19 @@ WIDTH, HEIGHT = 420, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
 
 
+def frame(width: float, height: float, title: str, parts: Sequence[str], name: str = "chart") -> str:
+    """A picture of these parts, with a title for those who cannot see it."""
+    text = escape(title)
+    return (
+        f'<svg class="{name}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{text}">'
+        f"<title>{text}</title>{''.join(parts)}</svg>"
+    )
+
+
+def svg_text(x: float, y: float, text: str, anchor: str = "middle", name: str = "tick") -> str:
+    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
 def picture(values: FloatArray, levels: IntArray, prefix: str, title: str) -> str:
     """An image of cells: those with a value are filled, with class ``prefix`` and their level; NaN stays empty.
 
@@ -30,9 +43,7 @@ def picture(values: FloatArray, levels: IntArray, prefix: str, title: str) -> st
         rows, columns = np.nonzero((levels == level) & ~np.isnan(values))
         d = "".join(f"M{column} {row}h1v1h-1z" for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
         paths.append(f'<path class="{prefix}{level}" d="{d}"/>')
-    text = escape(title)
-    head = f'<svg class="cells" viewBox="0 0 {width} {height}" role="img" aria-label="{text}"><title>{text}</title>'
-    return f"{head}{''.join(paths)}</svg>"
+    return frame(width, height, title, paths, "cells")
 
 
 def line_chart(values: Sequence[float], x_title: str, y_title: str, title: str) -> str:
@@ -48,16 +59,13 @@ def line_chart(values: Sequence[float], x_title: str, y_title: str, title: str) 
     y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * np.asarray(values) / span
     points = list(zip(x.tolist(), y.tolist(), strict=True))
     parts = [_horizontal(tick, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * tick / span, step) for tick in ticks]
-    parts += [_text(px, HEIGHT - BOTTOM + 16, str(k), "middle") for k, (px, _) in enumerate(points, 1)]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title, "middle"))
+    parts += [svg_text(px, HEIGHT - BOTTOM + 16, str(k), "middle") for k, (px, _) in enumerate(points, 1)]
+    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title, "middle"))
     parts.append(f'<polyline class="line" points="{" ".join(f"{px:.1f},{py:.1f}" for px, py in points)}"/>')
     parts += [f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3.5"/>' for px, py in points]
-    parts.append(_text(points[-1][0] + 4, points[-1][1] - 9, f"{values[-1]:.3g}", "end", "value"))
-    text = escape(f"{title}: {y_title} by {x_title}, {', '.join(f'{value:.3g}' for value in values)}")
-    return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text}"><title>{text}</title>'
-        f"{''.join(parts)}</svg>"
-    )
+    parts.append(svg_text(points[-1][0] + 4, points[-1][1] - 9, f"{values[-1]:.3g}", "end", "value"))
+    said = f"{title}: {y_title} by {x_title}, {', '.join(f'{value:.3g}' for value in values)}"
+    return frame(WIDTH, HEIGHT, said, parts)
 
 
 def nice_step(largest: float) -> float:
@@ -74,8 +82,4 @@ def _horizontal(value: float, y: float, step: float) -> str:
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     name = "axis" if value == 0 else "grid"
     line = f'<line class="{name}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-    return line + _text(LEFT - 8, y + 4, f"{value:.{digits}f}", "end")
-
-
-def _text(x: float, y: float, text: str, anchor: str, name: str = "tick") -> str:
-    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    return line + svg_text(LEFT - 8, y + 4, f"{value:.{digits}f}", "end")

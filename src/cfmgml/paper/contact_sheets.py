@@ -19,6 +19,7 @@ from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import load_hallmarks, load_msrc_v2
 from cfmgml.datasets.hallmarks import load_hallmarks_texts
+from cfmgml.evaluation.data_sets import draw_bags
 from cfmgml.kernels import NodeSum, WeisfeilerLehman
 from cfmgml.metrics import bag_report, graph_report
 from cfmgml.model.cfmgml import CfMGML
@@ -67,11 +68,13 @@ def _summary(test: BagDataset, model: CfMGML, scores: FloatArray) -> str:
 # -- images ----------------------------------------------------------------------------------
 
 
-def image_sheet(data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0) -> "Figure":
-    """Images of MSRC v2 with the predicted label of every region, and heat maps of the first row's nodes."""
+def image_sheet(
+    data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
+) -> "Figure":
+    """Images of MSRC v2, or ``n_bags`` of them, with the predicted label of every region, and heat maps of nodes."""
     bags = load_msrc_v2(data, features="rich")
-    shown = held_out(bags, CfMGML(NodeSum(), alpha=1e-5, dtype="float32"), n_shown, seed)
-    return draw_images(shown)
+    model = CfMGML(NodeSum(), alpha=1e-5, dtype="float32")
+    return draw_images(held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed))
 
 
 def draw_images(shown: Shown) -> "Figure":
@@ -110,10 +113,13 @@ def rarest_predictions(shown: Shown) -> list[int]:
 # -- texts -----------------------------------------------------------------------------------
 
 
-def text_sheet(data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0) -> "Figure":
-    """Abstracts of Hallmarks of Cancer with the predicted labels of every sentence and its deciding words."""
+def text_sheet(
+    data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
+) -> "Figure":
+    """Abstracts of Hallmarks, or ``n_bags`` of them, with the predicted labels and the deciding words of sentences."""
     bags = load_hallmarks(data)
-    shown = held_out(bags, CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4), n_shown, seed)
+    model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
+    shown = held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed)
     return draw_texts(shown, load_hallmarks_texts(data))
 
 

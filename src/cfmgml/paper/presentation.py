@@ -18,10 +18,9 @@ class PaperPresentation(Presentation):
     """For the data sets of `cfmgml.paper.catalogue`."""
 
     order = tuple(DATA_SETS)
-    selection_names: Mapping[str, str] = {"reported": "paper", "nested": "nested"}
-    selection_titles: Mapping[str, str] = {
-        "reported": "ours, chosen as in the paper",
-        "nested": "ours, chosen in training folds",
+    selections: Mapping[str, tuple[str, str]] = {
+        "reported": ("paper", "ours, chosen as in the paper"),
+        "nested": ("nested", "ours, chosen in training folds"),
     }
     lead = (
         "For each method stand the paper’s figure, where it has one; ours with the parameter chosen as the paper does "

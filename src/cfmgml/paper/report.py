@@ -13,7 +13,7 @@ from cfmgml.paper.page import paper_page
 TITLE = "The paper’s experiments, run again"
 
 
-def write_paper_report(results: Results, out: Path, about: About, samples: Mapping[str, str]) -> report.Written:
+def write_paper_report(results: Results, out: Path, about: About, samples: Mapping[str, str]) -> Path:
     """Write ``report.html``, with these captions and pictures, and the folder ``tables``."""
     return report.write_files(results, out, table_files(results), paper_page(results, about, samples))
 
