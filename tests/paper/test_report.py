@@ -20,9 +20,8 @@ from cfmgml.evaluation.rows import read_compact, write_compact
 from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.statistics import RankTest
 from cfmgml.paper.findings import findings
-from cfmgml.paper.page import paper_page
 from cfmgml.paper.presentation import PaperPresentation
-from cfmgml.paper.report import TITLE, table_files, write_paper_report
+from cfmgml.paper.report import TITLE, paper_page, table_files, write_paper_report
 from small_experiment import digits, run
 
 pytestmark = pytest.mark.slow

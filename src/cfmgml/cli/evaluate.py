@@ -53,7 +53,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the folds and the methods.")] = 0,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
-    from cfmgml.cli._progress import WorkBar
+    from cfmgml.cli._progress import work_bar
     from cfmgml.data.bags import BagDataset
     from cfmgml.evaluation.data_sets import own_data
     from cfmgml.evaluation.experiment import Experiment
@@ -71,9 +71,9 @@ def evaluate(
     protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
     for remark in remarks(own, protocol):
         say(remark)
-    with _folder(out) as folder, WorkBar(log) as bar:
+    with _folder(out) as folder, work_bar(log) as reports:
         experiment = Experiment(folder)
-        failures = experiment.run([own], chosen, protocol, n_jobs, bar.reports)
+        failures = experiment.run([own], chosen, protocol, n_jobs, reports)
         results = experiment.results()
         for scheme in schemes(own) if results.methods else ():
             show(markdown(summary_table(results, own.key, scheme)))

@@ -61,7 +61,7 @@ def reproduce(
     samples: Annotated[bool, typer.Option(help="Show sample images and texts in the report.")] = True,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
-    from cfmgml.cli._progress import WorkBar
+    from cfmgml.cli._progress import work_bar
     from cfmgml.evaluation.experiment import Experiment
     from cfmgml.evaluation.methods import find_methods
     from cfmgml.evaluation.protocol import Protocol
@@ -82,8 +82,8 @@ def reproduce(
         if not resume:
             say(f"Dropped {experiment.forget(sets, unwanted)} measurements.")
         protocol = Protocol.for_quick(seed) if quick else Protocol(seed=seed)
-        with WorkBar(log) as bar:
-            failures = experiment.run(sets, chosen, protocol, n_jobs, bar.reports)
+        with work_bar(log) as reports:
+            failures = experiment.run(sets, chosen, protocol, n_jobs, reports)
     _report(experiment, quick, failures, samples, seed)
     if failures:
         raise typer.Exit(1)

@@ -21,7 +21,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets import load_digit_bags
 from cfmgml.datasets.digits import digit_pictures
-from cfmgml.evaluation.measures import Measure
+from cfmgml.evaluation.measures import Measure, find_measure
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.annotation import annotate
@@ -39,13 +39,9 @@ SVM_C = 10.0
 N_FIRST, N_MISTAKEN, N_TRAINING = 6, 6, 3  # bags to show
 
 
+BAG_KEYS = ("average_precision", "macro_f1", "one_error", "ranking_loss", "hamming_loss", "coverage")
 MEASURES = (
-    Measure("bag", "average_precision", "average precision", True),
-    Measure("bag", "macro_f1", "macro-F1", True),
-    Measure("bag", "one_error", "one-error", False),
-    Measure("bag", "ranking_loss", "ranking loss", False),
-    Measure("bag", "hamming_loss", "Hamming loss", False),
-    Measure("bag", "coverage", "coverage", False),
+    *(find_measure("bag", key) for key in BAG_KEYS),
     Measure("graph", "accuracy", "accuracy", True),
     Measure("graph", "annotated", "accuracy, labels given", True),
     Measure("graph", "average_precision", "average precision", True),

@@ -7,6 +7,7 @@ samples are digits that it has not seen.
 
 import io
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from sklearn.datasets import load_digits, load_sample_images
@@ -120,20 +121,16 @@ def digit_strips() -> tuple[Sample, ...]:
 
 def load_photos() -> dict[str, ByteArray]:
     """The photos by name, from the packages that hold them; nothing is fetched."""
-    from skimage import data
-
-    def photo(name: str) -> ByteArray:
-        return np.asarray(getattr(data, name)())
-
+    data = import_module("skimage.data")
     china, flower = load_sample_images().images
     return {
-        "chelsea": photo("chelsea"),
-        "coffee": photo("coffee"),
+        "chelsea": data.chelsea(),
+        "coffee": data.coffee(),
         "china": china,
         "flower": flower,
-        "astronaut": photo("astronaut"),
-        "rocket": photo("rocket"),
-        "hubble": photo("hubble_deep_field")[:600, :800],
+        "astronaut": data.astronaut(),
+        "rocket": data.rocket(),
+        "hubble": data.hubble_deep_field()[:600, :800],
     }
 
 

@@ -37,6 +37,7 @@ from typing import IO, Any
 from cfmgml.common.files import LOCKS, atomic_write, try_lock
 
 Row = dict[str, Any]
+Append = Callable[[Iterable[Row]], None]
 KEY = (
     "data", "fingerprint", "subset", "method", "params", "scheme", "n_folds", "fold", "n_inner", "inner", "seed",
 )  # fmt: skip
@@ -97,13 +98,20 @@ class ResultStore:
             yield row
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator["Append"]:
+    def writing(self) -> Iterator[Append]:
         """A function that adds rows; each call is on disk when it returns. One writer at a time."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "ab", buffering=0) as stream:
             _lock(stream, self.path)
             _cut_torn_line(self.path, stream)
-            yield Append(stream)
+
+            def append(rows: Iterable[Row]) -> None:
+                lines = memoryview(b"".join(map(_line, rows)))
+                while lines:
+                    lines = lines[os.write(stream.fileno(), lines) :]
+                os.fsync(stream.fileno())
+
+            yield append
 
     def remove(self, unwanted: Callable[[Row], bool]) -> int:
         """Drop the rows for which ``unwanted(row)`` is true, in one step; returns how many."""
@@ -131,19 +139,6 @@ def read_compact(path: Path) -> list[Row]:
     if not path.exists():
         return []
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-
-
-class Append:
-    """Adds rows to an open file."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream = stream
-
-    def __call__(self, rows: Iterable[Row]) -> None:
-        data = memoryview(b"".join(map(_line, rows)))
-        while data:
-            data = data[os.write(self.stream.fileno(), data) :]
-        os.fsync(self.stream.fileno())
 
 
 def _line(row: Row) -> bytes:
