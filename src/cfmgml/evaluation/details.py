@@ -7,7 +7,8 @@ import numpy as np
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.evaluation.comparison import cell_text, number
 from cfmgml.evaluation.facts import Facts
-from cfmgml.evaluation.measures import find_measure
+from cfmgml.evaluation.folds import SCHEMES
+from cfmgml.evaluation.measures import CRITERIA, find_measure
 from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.rows import Row
 from cfmgml.evaluation.selection import SELECTIONS, Results
@@ -96,11 +97,7 @@ def overlap_table(results: Results) -> Table | None:
     shared = [data for data, fact in results.facts.items() if "mean_trained" in (fact["overlap"] or {})]
     if not shared:
         return None
-    columns = [
-        (key, scheme)
-        for key in (("bag", "average_precision"), ("graph", "accuracy"))
-        for scheme in ("bags", "disjoint")
-    ]
+    columns = [(key, scheme) for key in CRITERIA.items() for scheme in SCHEMES]
     rows = []
     for data in shared:
         rows.append(TableRow(results.facts[data]["mark"], group=True))
@@ -112,10 +109,7 @@ def overlap_table(results: Results) -> Table | None:
     folds = {"bags": "folds over bags", "disjoint": "no graph shared"}
     titles = [f"{find_measure(*key).title}: {folds[scheme]}" for key, scheme in columns]
     notes = (*(_overlap_words(results.facts[data]) for data in shared), *results.stand_in_notes(shared))
-    return Table(
-        "overlap", "Bags that share graphs", (*titles, "new graphs only"),
-        tuple(rows), notes, "method",
-    )  # fmt: skip
+    return Table("overlap", "Bags that share graphs", (*titles, "new graphs only"), tuple(rows), notes, "method")
 
 
 def _overlap_words(fact: Facts) -> str:

@@ -51,16 +51,9 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
     assert bags.label_names is not None
     assert bags.Y is not None
     return {
-        "key": data.key,
-        "title": data.title,
-        "mark": data.mark,
-        "about": data.about,
-        "column": data.column,
-        "ranked": data.ranked,
-        "stand_in": data.stand_in,
-        "n_bags": bags.n_bags,
-        "subset": loaded.subset,
-        "n_graphs": bags.n_graphs,
+        "key": data.key, "title": data.title, "mark": data.mark, "about": data.about,
+        "column": data.column, "ranked": data.ranked, "stand_in": data.stand_in,
+        "n_bags": bags.n_bags, "subset": loaded.subset, "n_graphs": bags.n_graphs,
         "labels": bags.label_names.tolist(),
         "labels_a_bag": round(float(bags.Y.sum(axis=1).mean()), 3),
         "has_graph_labels": bags.graph_Y is not None,
@@ -76,7 +69,7 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
         "short_grids": sorted(
             method.key for method in methods if not protocol.quick and protocol.grid(method, data) is not method.grid
         ),
-    }
+    }  # fmt: skip
 
 
 def overlap_facts(bags: BagDataset, data: DataSet, protocol: Protocol) -> OverlapFacts:

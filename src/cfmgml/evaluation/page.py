@@ -11,7 +11,7 @@ from cfmgml.evaluation.charts import confusion_chart, critical_difference_diagra
 from cfmgml.evaluation.comparison import measure_table
 from cfmgml.evaluation.details import confusion_matrix, cost_table, label_table, overlap_table, setting_table
 from cfmgml.evaluation.facts import Facts
-from cfmgml.evaluation.measures import Measure, find_measure, measures_of
+from cfmgml.evaluation.measures import CRITERIA, Measure, find_measure, measures_of
 from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.page_style import STYLE
 from cfmgml.evaluation.protocol import MANY_GRAPHS
@@ -20,14 +20,10 @@ from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.tables import Table, html
 
 GRAPH_MEASURES = tuple(find_measure("graph", key) for key in ("accuracy", "annotated", "average_precision", "macro_f1"))
-
+MAIN_MEASURES = tuple(find_measure(*key) for key in CRITERIA.items())
 SOLVERS = {
-    "cfmgml": "cccp",
-    "terms": "cccp, the paper’s terms",
-    "paper": "Algorithm 1",
-    "printed": "as printed",
-    "hlk": "HLK",
-}
+    "cfmgml": "cccp", "terms": "cccp, the paper’s terms", "paper": "Algorithm 1", "printed": "as printed", "hlk": "HLK",
+}  # fmt: skip
 N_OPEN = 6  # panels shown at once
 
 
@@ -149,13 +145,12 @@ def _ranks(results: Results) -> str:
         return ""
     titles = {key: method.title for key, method in METHODS.items()}
     figures = []
-    for measure in (find_measure("bag", "average_precision"), find_measure("graph", "accuracy")):
+    for measure in MAIN_MEASURES:
         test = rank_test(results, measure)
         if test is not None:
             caption = f"{measure.title}, {len(test.data_sets)} data sets; Friedman’s p = {test.p_value:.2g}"
-            figures.append(
-                figure(caption, critical_difference_diagram(test, titles, f"average ranks by {measure.title}"))
-            )
+            chart = critical_difference_diagram(test, titles, f"average ranks by {measure.title}")
+            figures.append(figure(caption, chart))
     return f"{''.join(figures)}<h3>{escape(table.title)}</h3>{plain(table)}"
 
 
@@ -163,7 +158,7 @@ def _sensitivity(results: Results) -> str:
     panels = [
         panel
         for data in results.facts
-        for measure in (find_measure("bag", "average_precision"), find_measure("graph", "accuracy"))
+        for measure in MAIN_MEASURES
         if (panel := _sensitivity_panel(results, data, measure))
     ]
     if not panels:
@@ -213,10 +208,9 @@ def _labels(results: Results) -> str:
             continue
         chart = ""
         if matrix is not None:
+            title = f"{fact['mark']}: which labels are mistaken for which"
             words = "Rows: the true label; columns: the best label. Shade: share of the row."
-            chart = figure(
-                words, confusion_chart(matrix, fact["labels"], f"{fact['mark']}: which labels are mistaken for which")
-            )
+            chart = figure(words, confusion_chart(matrix, fact["labels"], title))
         parts.append(details(fact["mark"], plain(table) + chart, not parts))
     return "".join(parts)
 

@@ -6,11 +6,11 @@ from importlib import import_module
 from types import ModuleType
 
 _HOMES = {
-    "reproduction": "cfmgml.evaluation",
-    "reproduction.reproduce": "cfmgml.evaluation.experiment",
-    "reproduction.planning": "cfmgml.evaluation.protocol",
-    "reproduction.methods": "cfmgml.evaluation.methods",
-    "reproduction.catalogue": "cfmgml.paper.catalogue",
+    f"{__name__}.reproduction": "cfmgml.evaluation",
+    f"{__name__}.reproduction.reproduce": "cfmgml.evaluation.experiment",
+    f"{__name__}.reproduction.planning": "cfmgml.evaluation.protocol",
+    f"{__name__}.reproduction.methods": "cfmgml.evaluation.methods",
+    f"{__name__}.reproduction.catalogue": "cfmgml.paper.catalogue",
 }
 
 
@@ -20,15 +20,14 @@ class _Former(ModuleType):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(import_module(_HOMES[self.__name__.removeprefix(f"{__name__}.")]), name)
+        return getattr(import_module(_HOMES[self.__name__]), name)
 
 
 warnings.warn(
-    "cfmgml.experiments is split into cfmgml.evaluation and cfmgml.paper, and goes with the next version: import "
+    "cfmgml.experiments is split into cfmgml.evaluation and cfmgml.paper: import "
     f"from {', '.join(list(_HOMES.values())[1:])}.",
     DeprecationWarning,
     stacklevel=2,
 )
-for _name in _HOMES:
-    _former = sys.modules[f"{__name__}.{_name}"] = _Former(f"{__name__}.{_name}")
+sys.modules.update({name: _Former(name) for name in _HOMES})
 sys.modules[f"{__name__}.reproduction"].__path__ = []
