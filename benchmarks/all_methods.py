@@ -17,11 +17,11 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from cfmgml.experiments.reproduction.catalogue import DATA_SETS
-from cfmgml.experiments.reproduction.forms import LoadedData
-from cfmgml.experiments.reproduction.measures import measure_model
-from cfmgml.experiments.reproduction.metering import metered
-from cfmgml.experiments.reproduction.methods import METHODS
+from cfmgml.evaluation.measures import measure_model
+from cfmgml.evaluation.metering import metered
+from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.representations import LoadedData
+from cfmgml.paper.catalogue import DATA_SETS
 
 OWN = {"paper": {"alpha": 1e-3}, "printed": {"alpha": 1e-2}}
 COLUMNS = ("bag.one_error", "bag.hamming_loss", "bag.ranking_loss", "bag.average_precision", "bag.macro_f1",
@@ -57,7 +57,7 @@ def main():
     print("|" + "---|" * (len(COLUMNS) + 3))
     for key in args.methods:
         start = time.process_time()
-        files = loaded.write(METHODS[key].form, args.work, 1)
+        files = loaded.write(METHODS[key].takes, args.work, 1)
         spent = time.process_time() - start
         rows = Parallel(args.n_jobs)(delayed(run)(key, files, train, test) for train, test in folds)
         cost = f"{np.median([row['seconds'] for row in rows]):.1f} | {max(row['peak'] for row in rows):.0f}"

@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from cfmgml import CfMGML
-from cfmgml.experiments.reproduction.catalogue import DATA_SETS
-from cfmgml.experiments.reproduction.folds import FoldPlan, make_folds
-from cfmgml.experiments.reproduction.forms import LoadedData
-from cfmgml.experiments.reproduction.measures import measure_model
+from cfmgml.evaluation.folds import FoldPlan, make_folds
+from cfmgml.evaluation.measures import measure_model
+from cfmgml.evaluation.representations import LoadedData
+from cfmgml.paper.catalogue import DATA_SETS
 from digit_settings import split_digits
 
 SOURCES = {"digits": "digits", "msrc_v2-rich": "MSRC v2", "voc2012-rich": "VOC 2012", "dblp_cv": "DBLP",

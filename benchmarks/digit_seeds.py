@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 from cfmgml import CfMGML, Precomputed
 from cfmgml.baselines import HLK, Dummy, SgslSVM
-from cfmgml.experiments.demo import ALPHA_CCCP, ALPHA_HLK, ALPHA_PAPER, MEASURES, SVM_C, measure_method, prepare
+from cfmgml.demo.digits import ALPHA_CCCP, ALPHA_HLK, ALPHA_PAPER, MEASURES, SVM_C, measure_method, prepare
 
 SEEDS = range(5)
 ALPHA_PRINTED = 1e-2

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 from cfmgml import CfMGML, Precomputed
 from cfmgml.baselines import HLK, SgslSVM
 from cfmgml.datasets.digits import N_TRAIN, digit_numbers, draw_bags
-from cfmgml.experiments.demo import measure_method, share_gram
+from cfmgml.demo.digits import measure_method, share_gram
 
 N_FOLDS, SEEDS = 5, range(4)
 COLUMNS = [("bag", "average_precision"), ("bag", "macro_f1"), ("bag", "ranking_loss"), ("bag", "hamming_loss"),

@@ -4,10 +4,10 @@ from functools import cache
 
 from cfmgml import NodeSum
 from cfmgml.datasets import load_digit_bags
-from cfmgml.experiments.reproduction.evaluation import own_data
-from cfmgml.experiments.reproduction.methods import find_methods
-from cfmgml.experiments.reproduction.planning import Protocol
-from cfmgml.experiments.reproduction.reproduce import Experiment
+from cfmgml.evaluation.data_sets import own_data
+from cfmgml.evaluation.experiment import Experiment
+from cfmgml.evaluation.methods import find_methods
+from cfmgml.evaluation.protocol import Protocol
 
 PROTOCOL = Protocol(n_folds=2, n_inner=2, quick=True)
 FEW = ("cfmgml", "m3miml", "dummy")

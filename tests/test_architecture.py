@@ -30,8 +30,11 @@ ROOMS = [
     "datasets",
     "recipes",
     "inputs",
-    "experiments",
+    "evaluation",
+    "experiments",  # former names
     "web",
+    "paper",
+    "demo",
     "cli",
 ]
 FORBIDDEN = [
@@ -43,6 +46,8 @@ FORBIDDEN = [
     ("learning/solvers", "kernels", "solvers know no kernels"),
     ("scale", "model", "scale knows what was learned, not the model"),
     ("baselines", "datasets", "models know no data sets"),
+    ("web", "evaluation", "the page shows a model, it compares none"),
+    ("demo", "paper", "only `cfmgml reproduce` needs what is the paper's"),
 ]
 
 
@@ -107,6 +112,14 @@ def test_what_is_private_to_a_room_stays_there():
 def test_rooms_that_do_not_know_each_other(room, to, why):
     assert any(f"{m}/".startswith(f"{room}/") for m, _ in arrows()), "there is no such room"
     assert not [m for m, n in arrows() if f"{m}/".startswith(f"{room}/") and f"{n}/".startswith(f"{to}/")], why
+
+
+def test_only_the_command_knows_the_paper():
+    """What only the paper needs is a room that nothing imports but `cfmgml reproduce`, and that only when it runs."""
+    assert {m for m, to in arrows() if room_of(to) == "paper" and room_of(m) != "paper"} == {"cli/reproduce"}
+    code = "import cfmgml.cli, sys; print([m for m in sys.modules if m.startswith('cfmgml.paper')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_import_is_light():

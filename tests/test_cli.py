@@ -107,7 +107,7 @@ def test_a_defect_is_not_hidden(monkeypatch, tmp_path):
     def broken(*args, **kwargs):
         raise KeyError("a defect")
 
-    monkeypatch.setattr("cfmgml.experiments.demo.run_demo", broken)
+    monkeypatch.setattr("cfmgml.demo.digits.run_demo", broken)
     with pytest.raises(KeyError, match="a defect"):
         main(["demo", *SMALL, "--out", str(tmp_path / "page.html")])
 
@@ -116,6 +116,6 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path, capsys):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cfmgml.experiments.demo.run_demo", interrupted)
+    monkeypatch.setattr("cfmgml.demo.digits.run_demo", interrupted)
     assert main(["demo", *SMALL, "--out", str(tmp_path / "page.html")]) == 130
     assert capsys.readouterr().err.endswith("cfmgml: stopped.\n")

@@ -13,7 +13,7 @@ from cfmgml.common.files import JSON_STRING
 from cfmgml.data.parquet.folder import NAME
 from cfmgml.datasets.dblp import _text
 from cfmgml.datasets.hallmarks import _unescape
-from cfmgml.experiments.reproduction.tables import _tex
+from cfmgml.evaluation.tables import _tex
 from cfmgml.plots.text_flow import flow
 from cfmgml.reading.labels import split_labels
 from cfmgml.web.server import NAME as HOST_NAME
@@ -26,8 +26,8 @@ TASKS = {
     "data/parquet/folder.py": (NAME.fullmatch, ["part-", "0", "part-000000-", "part-000000000000"]),
     "datasets/dblp.py": (lambda text: _text({"abstract": text}), ["<", "<a", "</a", "<a ", "a>", "<a>"]),
     "datasets/hallmarks.py": (_unescape, ["\\", "\\u", "\\u0", "\\u0041", "\\u004"]),
-    "experiments/reproduction/tables.py": (_tex, ["&", "\\", "_a", "{}"]),
-    "inputs/labels.py": (lambda text: split_labels(text, "here"), [";", " ", "; ", "a", "a,b|"]),
+    "evaluation/tables.py": (_tex, ["&", "\\", "_a", "{}"]),
+    "reading/labels.py": (lambda text: split_labels(text, "here"), [";", " ", "; ", "a", "a,b|"]),
     "plots/text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
     "web/server.py": (HOST_NAME.fullmatch, ["a", ":", "a.", "a:", "0-"]),
 }

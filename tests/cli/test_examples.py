@@ -16,7 +16,7 @@ from made_up import make_collection
 # In this order: later examples use what earlier ones wrote.
 PAGES = [["build", "images"], ["build", "text"], ["build", "graphs"], ["train"], ["predict"], ["inspect"]]
 OTHERS = ["demo", "serve", "reproduce"]  # each has a test of its own here
-ELSEWHERE = ["bench", "evaluate"]  # test_bench.py, experiments/reproduction/test_commands.py
+ELSEWHERE = ["bench", "evaluate"]  # test_bench.py, evaluation/test_commands.py
 WAIT = 120
 
 

@@ -10,8 +10,9 @@ import uvicorn
 
 from cfmgml import CfMGML
 from cfmgml.datasets import bags_from_texts
+from cfmgml.demo import models as demo
 from cfmgml.kernels import WeisfeilerLehman
-from cfmgml.web import Exhibit, Limits, Sample, create_app, demo
+from cfmgml.web import Exhibit, Limits, Sample, create_app
 from cfmgml.web.server import server_config
 from made_up import rings_and_chains
 from needs import needs, needs_program

@@ -9,8 +9,8 @@ from answer_numbers import check_numbers
 from cfmgml import CfMGML, NodeSum, Precomputed, gram_matrix
 from cfmgml.data.questions import Question
 from cfmgml.datasets import bags_from_images
+from cfmgml.demo import models as demo
 from cfmgml.kernels import ProductKernel
-from cfmgml.web import demo
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import as_exhibits, check_servable
 from cfmgml.web.limits import Limits, Refused

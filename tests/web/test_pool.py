@@ -23,7 +23,7 @@ def ask(address, data):
 
 @pytest.fixture(scope="module")
 def strip():
-    from cfmgml.web.demo import digit_strips
+    from cfmgml.demo.models import digit_strips
 
     return digit_strips()[0].data
 

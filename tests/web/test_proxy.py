@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from cfmgml.demo.models import digit_strips
 from cfmgml.web import Limits, create_app
-from cfmgml.web.demo import digit_strips
 from cfmgml.web.server import known_hosts
 from needs import needs_program
 

@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cfmgml.cli import app
+from cfmgml.demo.models import digit_strips
 from cfmgml.web import create_app, serve
-from cfmgml.web.demo import digit_strips
 from cfmgml.web.server import known_hosts, listen
 from web_workers import wait_for
 
@@ -213,7 +213,7 @@ def test_the_command_takes_several_names(monkeypatch, model_file):
     seen = []
     monkeypatch.setattr("cfmgml.web.server.run_server", lambda *given: seen.append(given[-1]))
     for command in (["serve", str(model_file)], ["demo", "--serve"]):
-        monkeypatch.setattr("cfmgml.web.demo.demo_exhibits", dict)
+        monkeypatch.setattr("cfmgml.demo.models.demo_exhibits", dict)
         result = CliRunner().invoke(app, [*command, "--allow-host", "a.example", "--allow-host", "b.example"])
         assert result.exit_code == 0, result.output
     assert seen == [["a.example", "b.example"]] * 2

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from cfmgml.demo.models import digit_strips
 from cfmgml.web import Limits, create_app
-from cfmgml.web.demo import digit_strips
 from web_workers import wait_for, worker_numbers
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks processes up in /proc")

@@ -8,5 +8,9 @@ from cfmgml.baselines.mgml_ent import MGMLent
 from cfmgml.baselines.mi_svm import MISVM
 from cfmgml.baselines.miml_fast import MIMLfast
 from cfmgml.baselines.sgsl_svm import SgslSVM
+from cfmgml.learning.estimator import BagEstimator
 
-__all__ = ["HLK", "M3MIML", "MISVM", "Dummy", "GINAttention", "MGMLent", "MIMLfast", "SgslSVM"]
+# In the order of tables. What `cfmgml evaluate` can compare is in this list: a baseline's grids are in its own file.
+BASELINES: tuple[type[BagEstimator], ...] = (HLK, M3MIML, MISVM, MIMLfast, MGMLent, GINAttention, SgslSVM, Dummy)
+
+__all__ = ["BASELINES", "HLK", "M3MIML", "MISVM", "Dummy", "GINAttention", "MGMLent", "MIMLfast", "SgslSVM"]

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from cfmgml.baselines.method import Method
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
@@ -22,6 +23,8 @@ class Dummy(BagEstimator):
     >>> int(Dummy().fit(bags).predict(bags).sum())
     20
     """
+
+    compared = (Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),)
 
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: Any = None) -> Self:

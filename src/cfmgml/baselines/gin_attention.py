@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.baselines.method import Method
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
@@ -88,6 +89,11 @@ class GINAttention(BagEstimator):
     >>> model.decision_function(bags).shape, model.decision_function_graphs(bags).shape == bags.graph_Y.shape
     ((20, 10), True)
     """
+
+    compared = (Method(
+        "gin", "GIN, attention", "a graph network with attention over a bag's graphs", "graphs", cost=15,
+        quick_options={"n_epochs": 8, "n_hidden": 16},
+    ),)  # fmt: skip
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cfmgml.baselines.method import ALPHAS, FEW_ALPHAS, Method
 from cfmgml.model.cfmgml import CfMGML
 
 
@@ -16,6 +17,12 @@ class HLK(CfMGML):
     >>> HLK(alpha=1e-4).loss
     'hamming'
     """
+
+    compared = (
+        Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", "features",
+               {"alpha": ALPHAS}, options={"dtype": "float32"}, by_default=True, quick=FEW_ALPHAS,
+               short={"alpha": ALPHAS[3:7]}, cost=2),  # it was best at smaller ones
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
+from cfmgml.baselines.method import FEW_C, ONE_C, Method
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
 
@@ -58,6 +59,14 @@ class M3MIML(BagSVM):
     >>> model.decision_function(bags).shape, model.decision_function_graphs(bags).shape == bags.graph_Y.shape
     ((40, 10), True)
     """
+
+    compared = (
+        Method("m3miml-vectors", "M3MIML, vectors", "on the mean node of each graph, as in the paper", "vectors",
+               {"C": tuple(10.0**k for k in range(-2, 7))}, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.3),
+        Method("m3miml", "M3MIML, graphs", "on the same graph kernel as CfMGML", "kernel",
+               {"C": tuple(10.0**k for k in range(-2, 7))}, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.3,
+               by_default=True),
+    )  # fmt: skip
 
     def __init__(
         self,

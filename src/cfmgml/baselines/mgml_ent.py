@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
 from cfmgml.baselines.instances import canonical_order
+from cfmgml.baselines.method import Method
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.segments import take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
@@ -70,6 +71,12 @@ class MGMLent(BagEstimator):
     >>> model.predict(bags).astype(int).tolist()
     [[1, 0], [0, 1], [1, 0], [0, 1]]
     """
+
+    compared = (Method(
+        "mgmlent", "MGMLent", "on node labels: frequent subgraphs and MIML-ELM", "labels", {"n_hidden": (50, 100, 200)},
+        options={"max_seconds": None}, levels=("bag",),  # a limit in seconds would make results depend on load
+        quick={"n_hidden": (50,)}, short={"n_hidden": (100,)}, cost=1.5,
+    ),)  # fmt: skip
 
     levels: ClassVar[tuple[str, ...]] = ("bag",)
 

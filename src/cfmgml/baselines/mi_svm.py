@@ -7,6 +7,7 @@ import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
+from cfmgml.baselines.method import FEW_C, ONE_C, Method
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
 from cfmgml.common.typing import FloatArray
@@ -46,6 +47,11 @@ class MISVM(BagSVM):
     >>> MISVM().fit(bags).predict_graphs(bags).shape == bags.graph_Y.shape
     True
     """
+
+    compared = (Method(
+        "misvm", "MI-SVM, graphs", "on the same graph kernel as CfMGML", "kernel", {"C": (0.1, 1.0, 10.0, 100.0, 1e3)},
+        by_default=True, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.6,
+    ),)  # fmt: skip
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.baselines.method import Method
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_max, take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
@@ -68,6 +69,11 @@ class MIMLfast(BagEstimator):
     >>> MIMLfast(n_epochs=2, random_state=0).fit(bags).decision_function_graphs(bags).shape == bags.graph_Y.shape
     True
     """
+
+    compared = (Method(
+        "mimlfast", "MIMLfast", "on the mean node of each graph", "vectors", by_default=True, cost=2,
+        quick_options={"n_epochs": 10},
+    ),)  # fmt: skip
 
     def __init__(
         self,

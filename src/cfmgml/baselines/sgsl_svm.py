@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.svm import SVC
 
+from cfmgml.baselines.method import FEW_C, ONE_C, Method
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
@@ -36,6 +37,12 @@ class SgslSVM(BagEstimator):
     >>> SgslSVM().fit(bags).predict_graphs(bags).shape == bags.graph_Y.shape
     True
     """
+
+    compared = (Method(
+        "sgsl-svm", "SGSL SVM", "told the label of every training graph: the ceiling", "kernel",
+        {"C": tuple(10.0**k for k in range(1, 8))}, sees_graph_labels=True, by_default=True, quick=FEW_C, short=FEW_C,
+        shortest=ONE_C, cost=0.2,
+    ),)  # fmt: skip
 
     def __init__(self, kernel: Any = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None) -> None:
         self.kernel = kernel

@@ -13,7 +13,7 @@ from cfmgml.common.printable import screened_console
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cfmgml.experiments.demo import DemoResult
+    from cfmgml.demo.digits import DemoResult
 
 QUICK = 150, 60  # bags to train and to test
 HELP = (
@@ -46,9 +46,7 @@ def demo(
     allow_host: AllowHost = None,
 ) -> None:
     if in_browser:
-        from cfmgml import web
-
-        web.serve_demo(host=host, port=port, allow_hosts=allow_host or ())
+        _serve(host, port, allow_host or [])
         return
     sizes = QUICK if quick else (600, 200)
     n_train, n_test = n_train or sizes[0], n_test or sizes[1]
@@ -57,8 +55,8 @@ def demo(
     out.parent.mkdir(parents=True, exist_ok=True)  # before the work, so that a bad path fails now
     say(f"Drawing {n_train} bags to train and {n_test} to test.")
 
-    from cfmgml.experiments.demo import run_demo
-    from cfmgml.experiments.demo_page import write_page
+    from cfmgml.demo.digits import run_demo
+    from cfmgml.demo.page import write_page
 
     with screened_console(sys.stderr).status("") as status:
         result = run_demo(n_train, n_test, seed, on_stage=lambda stage: status.update(f"{stage} ..."))
@@ -68,10 +66,21 @@ def demo(
     say(f"Wrote {out} in {result.seconds:.0f} s. Open it in a browser.")
 
 
+def _serve(host: str, port: int, allow_host: list[str]) -> None:
+    from cfmgml.web.app import import_fastapi
+    from cfmgml.web.server import run_server
+
+    import_fastapi()  # before the work, so that a missing library fails now
+    from cfmgml.demo.models import demo_exhibits
+
+    say("cfmgml: Training two small models, on handwritten digits and on photos ...")
+    run_server(demo_exhibits(), host, port, None, allow_host)
+
+
 def _table(result: "DemoResult") -> "Table":
     from rich.table import Table
 
-    from cfmgml.experiments.demo import MEASURES, best_methods
+    from cfmgml.demo.digits import MEASURES, best_methods
 
     table = Table(
         title=f"{result.n_test} test bags, {result.n_digits} digits; learned from {result.n_train} bags",
@@ -84,7 +93,7 @@ def _table(result: "DemoResult") -> "Table":
         table.add_row(f"[italic]{level}s[/]", *[""] * len(result.methods))
         for measure in (m for m in MEASURES if m.level == level):
             best = best_methods(result, measure)
-            cells = [(measure.format(method), method.name in best) for method in result.methods]
+            cells = [(method.format(measure), method.name in best) for method in result.methods]
             bold = [f"[bold]{text}[/]" if is_best else text for text, is_best in cells]
             table.add_row(f"  {measure.title} {measure.arrow}", *bold)
         table.add_section()

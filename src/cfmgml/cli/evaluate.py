@@ -53,35 +53,33 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the folds and the methods.")] = 0,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
-    from cfmgml.cli._progress import WorkBar
+    from cfmgml.cli._progress import work_bar
     from cfmgml.data.bags import BagDataset
-    from cfmgml.experiments.reproduction.evaluation import own_data, remarks, summary_table, wanted_methods
-    from cfmgml.experiments.reproduction.methods import find_methods
-    from cfmgml.experiments.reproduction.page import About
-    from cfmgml.experiments.reproduction.planning import Protocol, schemes
-    from cfmgml.experiments.reproduction.rendering import render
-    from cfmgml.experiments.reproduction.reproduce import Experiment
-    from cfmgml.experiments.reproduction.tables import markdown
+    from cfmgml.evaluation.data_sets import own_data
+    from cfmgml.evaluation.experiment import Experiment
+    from cfmgml.evaluation.methods import find_methods
+    from cfmgml.evaluation.page import About
+    from cfmgml.evaluation.protocol import Protocol, schemes
+    from cfmgml.evaluation.report import write_report
+    from cfmgml.evaluation.summary import remarks, summary_table
+    from cfmgml.evaluation.tables import markdown
     from cfmgml.model_selection import kernel_named
 
-    names = methods.split(",") if methods else None
-    if names:
-        find_methods(names)  # a wrong name fails before the data is read
+    chosen = find_methods(methods.split(",")) if methods else None  # a wrong name fails before the data is read
     bags = BagDataset.load(data)
     own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags), apart)
     protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
     for remark in remarks(own, protocol):
         say(remark)
-    with _folder(out) as folder, WorkBar(log) as bar:
+    with _folder(out) as folder, work_bar(log) as reports:
         experiment = Experiment(folder)
-        chosen = find_methods(wanted_methods(names, bags))
-        failures = experiment.run([own], chosen, protocol, n_jobs, bar.reports)
+        failures = experiment.run([own], chosen, protocol, n_jobs, reports)
         results = experiment.results()
         for scheme in schemes(own) if results.methods else ():
             show(markdown(summary_table(results, own.key, scheme)))
         if out is not None and results.methods:
             about = About(f"Methods on {data.stem}", f"cfmgml evaluate {data.name}", failures=failures)
-            say(f"Wrote {render(results, out, about).report}.")
+            say(f"Wrote {write_report(results, out, about)}.")
     for failure in failures:
         say(f"failed: {failure}")
     if failures:

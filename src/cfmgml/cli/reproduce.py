@@ -10,9 +10,8 @@ import typer
 from cfmgml.cli._console import say, show
 
 if TYPE_CHECKING:
-    from cfmgml.experiments.reproduction.catalogue import DataSet
-    from cfmgml.experiments.reproduction.methods import Method
-    from cfmgml.experiments.reproduction.reproduce import Experiment
+    from cfmgml.evaluation.data_sets import DataSet
+    from cfmgml.evaluation.experiment import Experiment
 
 HELP = (
     "Run the paper's experiments on real data and write tables and a report.\n\n"
@@ -62,9 +61,11 @@ def reproduce(
     samples: Annotated[bool, typer.Option(help="Show sample images and texts in the report.")] = True,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
-    from cfmgml.experiments.reproduction.catalogue import find_data_sets
-    from cfmgml.experiments.reproduction.methods import find_methods
-    from cfmgml.experiments.reproduction.reproduce import Experiment
+    from cfmgml.cli._progress import work_bar
+    from cfmgml.evaluation.experiment import Experiment
+    from cfmgml.evaluation.methods import find_methods
+    from cfmgml.evaluation.protocol import Protocol
+    from cfmgml.paper.catalogue import find_data_sets
 
     sets = find_data_sets(_names(data))
     chosen = find_methods(_names(methods)) if methods else None  # None: those of each data set
@@ -80,8 +81,10 @@ def reproduce(
     if only is not Only.REPORT:
         if not resume:
             say(f"Dropped {experiment.forget(sets, unwanted)} measurements.")
-        failures = _run(experiment, sets, chosen, quick, seed, n_jobs, log)
-    _render(experiment, quick, failures, samples, seed)
+        protocol = Protocol.for_quick(seed) if quick else Protocol(seed=seed)
+        with work_bar(log) as reports:
+            failures = experiment.run(sets, chosen, protocol, n_jobs, reports)
+    _report(experiment, quick, failures, samples, seed)
     if failures:
         raise typer.Exit(1)
 
@@ -92,47 +95,29 @@ def _names(words: str | None) -> list[str] | None:
 
 def _of_graphs(data: "DataSet") -> tuple[str, ...]:
     """The data set's methods that label graphs."""
-    from cfmgml.experiments.reproduction.planning import methods_for
+    from cfmgml.evaluation.protocol import methods_for
 
     return tuple(method.key for method in methods_for(data, None) if "graph" in method.levels)
 
 
-def _run(
-    experiment: "Experiment",
-    sets: "list[DataSet]",
-    methods: "list[Method] | None",
-    quick: bool,
-    seed: int,
-    n_jobs: int,
-    log: bool,
-) -> list[str]:
-    from cfmgml.cli._progress import WorkBar
-    from cfmgml.experiments.reproduction.planning import Protocol
+def _report(experiment: "Experiment", quick: bool, failures: list[str], samples: bool, seed: int) -> None:
+    from cfmgml.evaluation.page import About
+    from cfmgml.evaluation.protocol import Protocol
+    from cfmgml.evaluation.rows import write_compact
+    from cfmgml.evaluation.tables import markdown
+    from cfmgml.paper.against import against_tables
+    from cfmgml.paper.presentation import PaperPresentation
+    from cfmgml.paper.report import TITLE, write_paper_report
+    from cfmgml.paper.samples import sample_pictures
 
-    protocol = Protocol.for_quick(seed) if quick else Protocol(seed=seed)
-    with WorkBar(log) as bar:
-        return experiment.run(sets, methods, protocol, n_jobs, bar.reports)
-
-
-def _render(experiment: "Experiment", quick: bool, failures: list[str], samples: bool, seed: int) -> None:
-    from cfmgml.experiments.reproduction.comparing import against_table
-    from cfmgml.experiments.reproduction.page import About
-    from cfmgml.experiments.reproduction.planning import Protocol
-    from cfmgml.experiments.reproduction.rendering import render
-    from cfmgml.experiments.reproduction.results import write_compact
-    from cfmgml.experiments.reproduction.samples import sample_pictures
-    from cfmgml.experiments.reproduction.tables import markdown
-
-    results = experiment.results()
+    results = experiment.results(PaperPresentation())
     if not results.methods:
         raise ValueError(f"there are no results in {experiment.out}: run cfmgml reproduce without --only report first.")
     n_bags = Protocol.for_quick().n_bags if quick else None
     pictures = sample_pictures(set(results.facts), experiment.data_folder, n_bags, seed) if samples else {}
-    command = "cfmgml reproduce" + (" --quick" if quick else "")
-    written = render(results, experiment.out, About(command=command, quick=quick, failures=failures, samples=pictures))
+    about = About(TITLE, "cfmgml reproduce" + (" --quick" if quick else ""), quick, failures)
+    written = write_paper_report(results, experiment.out, about, pictures)
     write_compact(experiment.rows(), experiment.compact)
-    for theirs in ("cfMGML", "SGSL_SVM"):
-        table = against_table(results, list(results.facts), theirs)
-        if table.rows:
-            show(markdown(table))
-    say(f"Wrote {written.report} (open it in a browser) and the tables in {written.tables}.")
+    for table in against_tables(results):
+        show(markdown(table))
+    say(f"Wrote {written} (open it in a browser) and the tables in {experiment.out / 'tables'}.")

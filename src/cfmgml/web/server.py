@@ -1,4 +1,4 @@
-"""`serve` and `serve_demo`: the application behind uvicorn, on this machine only unless told otherwise."""
+"""`serve`: the application behind uvicorn, on this machine only unless told otherwise."""
 
 import contextlib
 import functools
@@ -49,17 +49,6 @@ def serve(
     """
     import_fastapi()
     run_server({"model": Exhibit(model_path, title=Path(model_path).stem)}, host, port, limits, allow_hosts)
-
-
-def serve_demo(
-    host: str = "127.0.0.1", port: int = 8000, *, limits: Limits | None = None, allow_hosts: Collection[str] = ()
-) -> None:
-    """Train two small models, on handwritten digits and on photos, and serve them with samples to try."""
-    import_fastapi()
-    from cfmgml.web.demo import demo_exhibits
-
-    _say("Training two small models, on handwritten digits and on photos ...")
-    run_server(demo_exhibits(), host, port, limits, allow_hosts)
 
 
 def run_server(

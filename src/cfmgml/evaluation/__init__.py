@@ -1,0 +1,1 @@
+"""Methods compared by cross-validation: folds, measurements as rows, tables and a report, for anybody's bags."""

@@ -1,0 +1,104 @@
+"""Style sheets: `BASE` for all pages, `STYLE` for the report. A colour is a variable with a light and a dark value."""
+
+BASE = """
+:root{color-scheme:light dark;--page:#fff;--card:#f6f7f9;--paper:#fff;--text:#1b2330;--muted:#5a6473;
+  --line:#d8dde4;--right:#17723f;--wrong:#b3263a;--right-soft:#dff1e6;--wrong-soft:#fbe3e5;--accent:#2f73b8}
+@media (prefers-color-scheme:dark){:root{--page:#12151b;--card:#1b2029;--paper:#12151b;--text:#e8ebf1;
+  --muted:#9da7b6;--line:#333b49;--right:#58cf95;--wrong:#ff8a92;--right-soft:#163424;--wrong-soft:#421c22;
+  --accent:#66a9f0}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);
+  font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}
+main{max-width:1120px;margin:0 auto;padding:32px 20px 24px}
+h1{font-size:clamp(1.6rem,4.5vw,2.3rem);line-height:1.15;margin:0 0 12px;letter-spacing:-.01em}
+h2{font-size:1.3rem;margin:40px 0 10px}
+h3{font-size:1rem;margin:24px 0 10px}
+p{margin:0 0 10px}
+.lead{font-size:1.1rem;max-width:62em}
+.muted,footer{color:var(--muted);font-size:.88rem}
+dl{display:grid;grid-template-columns:auto 1fr;gap:3px 12px;margin:4px 0 14px}
+dt{font-weight:600;color:var(--text)}
+dd{margin:0}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.95rem}
+th,td{padding:4px 12px;text-align:right;font-weight:400}
+th:first-child{text-align:left;padding-left:0}
+thead th{font-weight:600;border-bottom:2px solid var(--line);vertical-align:bottom}
+.legend{display:flex;flex-wrap:wrap;gap:8px 22px;align-items:center;font-size:.88rem;margin:12px 0 0}
+.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:14px}
+figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px}
+figcaption{font-size:.88rem;margin-bottom:6px}
+.chart{display:block;width:100%;max-width:480px}
+.grid,.axis{stroke:var(--line);stroke-width:1}
+.axis{stroke:var(--muted)}
+.line{fill:none;stroke:var(--accent);stroke-width:2.5;stroke-linejoin:round}
+.dot{fill:var(--accent)}
+.tick{fill:var(--muted);font-size:12px}
+.value{fill:var(--text);font-size:13px;font-weight:600}
+footer{margin-top:40px;border-top:1px solid var(--line);padding-top:14px}
+code{font-size:.95em;overflow-wrap:anywhere}
+@media (max-width:560px){main{padding:22px 14px}table{font-size:.76rem}thead th{font-size:.7rem}th,td{padding:4px 3px}}
+"""
+LIGHT = ("#1f6fb4", "#c8551b", "#2b8a57", "#8d4fa8", "#a8841a", "#c23a61", "#3f8f9b", "#6b6f76")
+DARK = ("#6db1f2", "#f0945a", "#5fcf95", "#c79be0", "#dcbb58", "#f27c9c", "#74c8d4", "#a7adb7")
+
+
+def _variables(colours: tuple[str, ...]) -> str:
+    return ":root{" + ";".join(f"--s{k}:{colour}" for k, colour in enumerate(colours)) + "}"
+
+
+_SERIES = "\n".join(
+    f".curve.s{k}{{stroke:var(--s{k})}}.point.s{k},.bar.s{k}{{fill:var(--s{k})}}" for k in range(len(LIGHT))
+)
+_RULES = """
+main{max-width:1240px}
+nav{display:flex;flex-wrap:wrap;gap:6px 16px;font-size:.92rem;margin:16px 0 0;
+  padding:10px 0;border-block:1px solid var(--line)}
+a{color:var(--accent)}
+.warn{border-left:4px solid var(--s1);background:var(--card);padding:10px 14px;border-radius:0 8px 8px 0}
+.wide{overflow-x:auto;max-width:100%;border:1px solid var(--line);border-radius:8px}
+.wide:focus-visible{outline:2px solid var(--accent)}
+.wide table{font-size:.86rem;min-width:100%}
+.wide th,.wide td{padding:5px 12px;white-space:nowrap}
+.wide th:first-child{position:sticky;left:0;background:var(--page);padding-left:12px;box-shadow:1px 0 var(--line)}
+.wide thead th{background:var(--card)}
+.wide thead th:first-child{background:var(--card)}
+.wide tbody tr.group th{font-weight:700;padding-top:10px}
+.wide tbody tr.group td{padding-top:10px}
+.wide tbody tr:not(.group) th{font-weight:400;color:var(--muted)}
+.wide tbody tr.theirs td{color:var(--muted);font-style:italic}
+.wide tbody tr.nested td{background:var(--card)}
+.plain tbody tr:not(.group) th{color:var(--text)}
+section>figure+figure,.panels{margin-top:14px}
+.wide+p.muted{margin-top:8px}
+td.why{color:var(--muted);font-size:.78rem}
+details{margin:8px 0}
+summary{cursor:pointer;font-weight:600;padding:4px 0}
+.finding{display:grid;grid-template-columns:8.2em minmax(0,1fr);gap:0 14px;padding:9px 0;
+  border-bottom:1px solid var(--line)}
+.finding p{margin:2px 0 0;font-size:.9rem;color:var(--muted)}
+.verdict{font-weight:700;font-size:.82rem;border-radius:5px;padding:1px 8px;justify-self:start;align-self:start}
+.verdict.holds{color:var(--right);background:var(--right-soft)}
+.verdict.not{color:var(--wrong);background:var(--wrong-soft)}
+.verdict.part{color:var(--text);background:var(--card);border:1px solid var(--line)}
+.curve{fill:none;stroke-width:2.2;stroke-linejoin:round}
+.chart{max-width:560px}
+.chart.ranks{max-width:900px}
+.chart.confusion{max-width:760px}
+.legend .entry{display:inline-flex;align-items:center;gap:5px;white-space:nowrap}
+.swatch{width:11px;height:11px}
+.name{fill:var(--text);font-size:12px}
+.clique{stroke:var(--text);stroke-width:4;stroke-linecap:round}
+.stem{fill:none;stroke:var(--muted);stroke-width:1}
+.cell.right{fill:var(--right)}
+.cell.wrong{fill:var(--wrong)}
+.count{font-size:8.5px;fill:var(--text)}
+.sample{display:block;width:100%;border-radius:6px;background:#fff}
+dl.things{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 16px;font-size:.9rem}
+@media (max-width:700px){.finding{grid-template-columns:minmax(0,1fr)}dl.things{grid-template-columns:minmax(0,1fr)}
+  .wide th:first-child{white-space:normal;min-width:8.5em;max-width:10em}}
+@media print{.wide{overflow:visible;border:0}nav{display:none}}
+"""
+STYLE = f"""{BASE}{_RULES}{_variables(LIGHT)}
+@media (prefers-color-scheme:dark){{{_variables(DARK)}}}
+{_SERIES}
+"""

@@ -1,0 +1,121 @@
+"""What is to be measured: the protocol, its units of work, and what cannot be done and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfmgml.baselines.method import Grid, Method
+from cfmgml.common.segments import lengths
+from cfmgml.evaluation.data_sets import DataSet
+from cfmgml.evaluation.folds import Fold, FoldPlan, make_folds
+from cfmgml.evaluation.methods import METHODS, missing_library
+from cfmgml.evaluation.representations import LoadedData
+from cfmgml.evaluation.running import Unit
+
+MANY_GRAPHS, MOST_GRAPHS = 2000, 10_000  # from here on methods search their shorter and shortest grids
+N_INNER_MANY = 1  # of the inner folds, those that settings are chosen on where there are many graphs
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How measurements are made.
+
+    >>> Protocol().n_folds, Protocol.for_quick().n_folds
+    (10, 2)
+    """
+
+    n_folds: int = 10
+    n_inner: int = 3
+    seed: int = 0
+    n_bags: int | None = None  # of each data set; None for all
+    quick: bool = False
+    all_inner: bool = False  # choose settings on all inner folds, however many graphs there are
+
+    @classmethod
+    def for_quick(cls, seed: int = 0) -> "Protocol":
+        """Fewer folds, parameters and bags: minutes, to see that all works; its figures mean little."""
+        return cls(n_folds=2, n_inner=2, seed=seed, n_bags=60, quick=True)
+
+    def fold_plan(self, scheme: str) -> FoldPlan:
+        return FoldPlan(scheme, self.n_folds, self.n_inner, self.seed)
+
+    def n_inner_run(self, data: DataSet) -> int:
+        """On how many of the inner folds settings are chosen."""
+        fewer = data.n_graphs > MANY_GRAPHS and not self.quick and not self.all_inner
+        return N_INNER_MANY if fewer else self.n_inner
+
+    def grid(self, method: Method, data: DataSet) -> Grid:
+        """What is searched for a method on a data set."""
+        if self.quick and method.quick is not None:
+            return method.quick
+        if data.n_graphs > MOST_GRAPHS and method.shortest is not None:
+            return method.shortest
+        if data.n_graphs > MANY_GRAPHS and method.short is not None:
+            return method.short
+        return method.grid
+
+
+def schemes(data: DataSet) -> tuple[str, ...]:
+    return ("bags", "disjoint") if data.shared and data.apart else ("bags",)
+
+
+def methods_for(data: DataSet, methods: Sequence[Method] | None) -> list[Method]:
+    """The methods asked for; without, those of the data set, or the default ones."""
+    left_out = not_planned(data)
+    return [method for key, method in METHODS.items() if key not in left_out] if methods is None else list(methods)
+
+
+def not_planned(data: DataSet) -> list[str]:
+    """The methods that a run leaves out on a data set unless they are asked for.
+
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> from cfmgml.evaluation.data_sets import own_data
+    >>> from cfmgml.kernels import NodeSum
+    >>> not_planned(own_data(load_digit_bags(n_bags=20), "digits", NodeSum()))
+    ['context', 'terms', 'paper', 'printed', 'single', 'm3miml-vectors', 'mgmlent', 'gin']
+    """
+    default = (key for key, method in METHODS.items() if method.by_default)
+    planned = set(default if data.methods is None else data.methods)
+    return [key for key in METHODS if key not in planned]
+
+
+def why_not(loaded: LoadedData, method: Method) -> str | None:
+    """Why a method cannot be run on a data set, if it cannot."""
+    if method.sees_graph_labels and loaded.bags.graph_Y is None:
+        return "no graph labels"
+    if method.takes == "kernel" and loaded.has_vectors and _runs_on_vectors(method):
+        return "same as on vectors"
+    return loaded.why_not(method.takes) or missing_library(method)
+
+
+def _runs_on_vectors(method: Method) -> bool:
+    """Whether the same estimator is also compared on vectors."""
+    return any(other.estimator is method.estimator and other.takes == "vectors" for other in METHODS.values())
+
+
+def plan_units(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) -> list[Unit]:
+    """Every unit of work of a data set."""
+    runnable = [method for method in methods if why_not(loaded, method) is None]
+    sizes = lengths(loaded.bags.bag_ptr)
+    units = []
+    for scheme in schemes(loaded.data):
+        plan = protocol.fold_plan(scheme)
+        for fold in make_folds(loaded.bags, plan):
+            if fold.inner is not None and fold.inner >= protocol.n_inner_run(loaded.data):
+                continue
+            units += [
+                _unit(loaded, method, protocol, plan, fold, int(sizes[fold.train].sum()))
+                for method in runnable
+                if fold.inner is None or len(method.settings(protocol.grid(method, loaded.data))) > 1
+            ]
+    return units
+
+
+def _unit(
+    loaded: LoadedData, method: Method, protocol: Protocol, plan: FoldPlan, fold: Fold, n_train_graphs: int
+) -> Unit:
+    settings = tuple(method.settings(protocol.grid(method, loaded.data)))
+    fixed = method.quick_options if protocol.quick else {}
+    return Unit(
+        loaded.data.key, loaded.fingerprint(method.takes), loaded.subset, method.key, fixed, settings, plan, fold,
+        loaded.data.shared, cost=method.cost * len(settings) * (n_train_graphs / 1000 + 0.1) ** 2,
+    )  # fmt: skip

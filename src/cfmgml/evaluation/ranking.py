@@ -1,0 +1,54 @@
+"""Ranks of methods over data sets."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cfmgml.evaluation.measures import Measure
+from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.selection import Results
+from cfmgml.evaluation.statistics import LEVEL, RankTest, compare_ranks
+from cfmgml.evaluation.tables import Table, TableCell, TableRow
+
+
+def rank_test(results: Results, measure: Measure, selection: str = "nested") -> RankTest | None:
+    """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2."""
+    data_sets = [key for key, fact in results.facts.items() if fact["ranked"]]
+    data_sets = [
+        data for data in data_sets if not (measure.level == "graph" and not results.facts[data]["has_graph_labels"])
+    ]
+    table = {
+        key: [results.measured(measure, data, key, selection).mean for data in data_sets]
+        for key in results.methods
+        if measure.level in METHODS[key].levels and not METHODS[key].sees_graph_labels
+    }
+    whole = {key: values for key, values in table.items() if values and not np.isnan(values).any()}
+    if len(whole) < 2 or len(data_sets) < 2:
+        return None
+    return compare_ranks(list(whole), data_sets, np.array(list(whole.values())).T, measure.higher_is_better)
+
+
+def rank_table(results: Results, measures: Sequence[Measure]) -> Table:
+    """Average ranks of all methods, a column a measure."""
+    tests = {measure: test for measure in measures if (test := rank_test(results, measure)) is not None}
+    in_any = [key for key in results.methods if any(key in test.methods for test in tests.values())]
+    rows = [TableRow(METHODS[key].title, tuple(_rank_cell(test, key) for test in tests.values())) for key in in_any]
+    rows.append(TableRow("Friedman’s p", tuple(TableCell(f"{test.p_value:.2g}") for test in tests.values())))
+    rows.append(
+        TableRow("critical difference", tuple(TableCell(f"{test.critical_difference:.2f}") for test in tests.values()))
+    )
+    used = sorted({data for test in tests.values() for data in test.data_sets}, key=list(results.facts).index)
+    marks = ", ".join(results.marks(used))
+    notes = (
+        f"1 is best. Over {marks}; a method without a value on one of them has no rank. Bold: not told apart from the "
+        f"best (ranks closer than Nemenyi’s critical difference, p > {LEVEL}).",
+    )
+    titles = tuple(f"{measure.title} {measure.arrow}" for measure in tests)
+    return Table("ranks", "Average ranks, parameters chosen in training folds", titles, tuple(rows), notes, "method")
+
+
+def _rank_cell(test: RankTest, key: str) -> TableCell:
+    if key not in test.methods:
+        return TableCell("", muted=True)
+    rank = float(test.ranks[test.methods.index(key)])
+    return TableCell(f"{rank:.2f}", rank - float(test.ranks.min()) < test.critical_difference)

@@ -1,1 +1,0 @@
-"""The paper's experiments: protocol, results, tables and the report."""

@@ -1,0 +1,70 @@
+"""CfMGML beside the figures that the paper prints, on the measures that can be compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfmgml.evaluation.comparison import number
+from cfmgml.evaluation.measures import Measure, find_measure
+from cfmgml.evaluation.selection import Results
+from cfmgml.evaluation.tables import Table, TableCell, TableRow
+from cfmgml.paper.printed_figures import paper_figure
+
+RIVALS = ("cfMGML", "SGSL_SVM")  # of the paper's methods, those that ours is held against
+
+
+@dataclass(frozen=True)
+class Against:
+    """How far ours is ahead of one of the paper's figures; positive is better, whichever way the measure points."""
+
+    data: str
+    measure: Measure
+    ours: float
+    theirs: float
+
+    @property
+    def ahead(self) -> float:
+        gain = self.ours - self.theirs
+        return gain if self.measure.higher_is_better else -gain
+
+
+COMPARED = (
+    ("bag", "one_error"), ("bag", "ranking_loss"), ("bag", "average_precision"), ("bag", "macro_f1"),
+    ("graph", "accuracy"),
+)  # fmt: skip
+
+
+def against_paper(results: Results, data: str, method: str, theirs: str, selection: str = "nested") -> list[Against]:
+    """Our method beside one of the paper's on the measures that can be compared."""
+    compared = []
+    for level, key in COMPARED:
+        printed = paper_figure(results.facts[data]["column"], theirs, level, key)
+        cell = results.cell(data, method, level, key, selection)
+        if printed is not None and cell.values is not None:
+            compared.append(Against(data, find_measure(level, key), cell.mean, printed.mean))
+    return compared
+
+
+def against_tables(results: Results) -> list[Table]:
+    """CfMGML held against each of `RIVALS`, where there is something to compare."""
+    return [table for theirs in RIVALS if (table := against_table(results, list(results.facts), theirs)).rows]
+
+
+def against_table(results: Results, data_sets: Sequence[str], theirs: str) -> Table:
+    """CfMGML, chosen in training folds, less the paper's figures."""
+    compared = [find_measure(*key) for key in COMPARED]
+    rows = []
+    for data in data_sets:
+        ours = {row.measure: row for row in against_paper(results, data, "cfmgml", theirs)}
+        if ours:
+            cells = tuple(_against_cell(ours[measure]) if measure in ours else TableCell("") for measure in compared)
+            rows.append(TableRow(results.facts[data]["mark"], cells))
+    name = theirs.replace("_", " ")
+    note = f"Ours, then how far it is ahead of the paper’s {name}: + is better, whichever way the measure points."
+    notes = (note, *results.stand_in_notes(data_sets))
+    titles = tuple(f"{measure.title} {measure.arrow}" for measure in compared)
+    return Table(f"against-{theirs.lower()}", f"CfMGML against the paper’s {name}", titles, tuple(rows), notes, "data")
+
+
+def _against_cell(row: Against) -> TableCell:
+    sign = "+" if row.ahead >= 0 else "−"
+    return TableCell(f"{number(row.ours)} ({sign}{number(abs(row.ahead))})", bold=row.ahead > 0)

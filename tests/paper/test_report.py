@@ -1,0 +1,256 @@
+"""Tables, findings and the page, from a real run of all methods on a few bags of digits."""
+
+import csv
+import io
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from cfmgml.evaluation.charts import critical_difference_diagram, curves
+from cfmgml.evaluation.comparison import number
+from cfmgml.evaluation.details import confusion_matrix, label_table, overlap_table
+from cfmgml.evaluation.experiment import Experiment
+from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.page import About
+from cfmgml.evaluation.rows import read_compact, write_compact
+from cfmgml.evaluation.selection import Results
+from cfmgml.evaluation.statistics import RankTest
+from cfmgml.paper.findings import findings
+from cfmgml.paper.presentation import PaperPresentation
+from cfmgml.paper.report import TITLE, paper_page, table_files, write_paper_report
+from small_experiment import digits, run
+
+pytestmark = pytest.mark.slow
+
+PAPER = PaperPresentation()
+ABOUT = About(TITLE, "cfmgml reproduce")
+RUN = [key for key in METHODS if key not in ("gin", "misvm", "m3miml-vectors")]
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("out"), RUN, data=digits(shared=True))
+
+
+@pytest.fixture(scope="module")
+def results(experiment):
+    """As if the digits were one of the paper's data sets, and another one that stands in for one."""
+    fact = experiment.facts()[0]
+    msrc = {**fact, "column": "msrc_v2", "ranked": True}
+    twin = {**msrc, "key": "twin", "mark": "Twin†", "column": "dblp_ai", "stand_in": "what is <not> public"}
+    rows = experiment.store.rows()
+    return Results([*rows, *({**row, "data": "twin"} for row in rows)], [msrc, twin], PAPER)
+
+
+class Tags(HTMLParser):
+    """Collects tags, and fails on one that is not closed in its turn."""
+
+    VOID = ("meta", "br", "img")
+
+    def __init__(self, text):
+        super().__init__()
+        self.opened, self.attributes, self.text = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.opened
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+        if tag not in self.VOID:
+            self.opened.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.opened.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def html(results):
+    about = replace(ABOUT, quick=True, failures=["x: <b>it</b> broke"])
+    return paper_page(results, about, {"A picture": "data:image/jpeg;base64,AAAA"})
+
+
+def test_the_page_is_whole_and_needs_nothing_else(html):
+    tags = Tags(html)
+    outside = [value for tag, name, value in tags.attributes if name in ("src", "href", "data") and value[0] != "#"]
+    assert outside == ["data:image/jpeg;base64,AAAA"]
+    assert "<script" not in html
+    ids = [value for _, name, value in tags.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert "url(" not in html
+
+
+def test_the_page_has_all_its_sections(html):
+    sections = re.findall(r"<section id=(\w+)>", html)
+    assert sections == [
+        "findings", "graphs", "bags", "ranks", "lambda", "convergence", "cost", "labels", "overlap", "samples", "data",
+    ]  # fmt: skip
+    for name in sections:
+        assert f'href="#{name}"' in html
+
+
+def test_the_page_says_what_it_is(html, results):
+    text = " ".join(Tags(html).text)
+    assert "A quick run." in text
+    assert f"{results.facts['digits']['n_bags']} bags of each data set, 2 folds, 2 inner folds" in text
+    assert "x: <b>it</b> broke" in text  # as text, not as markup
+    assert "Stands in for what is <not> public" in text
+    assert "it is not the paper’s data" in text
+
+
+def test_charts_are_named_for_those_who_cannot_see_them(html):
+    for chart in re.findall(r"<svg class=\"chart[^>]*>", html):
+        assert 'role="img"' in chart
+        assert re.search(r'aria-label="[^"]+"', chart)
+
+
+def test_nothing_empty_is_shown(results):
+    few = Results(results.rows("digits", "dummy"), list(results.facts.values())[:1], PAPER)
+    text = paper_page(few, ABOUT, {})
+    assert "<section id=convergence>" not in text
+    assert "<section id=samples>" not in text
+    Tags(text)
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+
+def test_every_table_in_every_format(results, tmp_path):
+    write_paper_report(results, tmp_path, ABOUT, {})
+    names = {path.name for path in (tmp_path / "tables").iterdir()}
+    for name in ("graphs", "bags", "against_paper", "ranks", "settings", "overlap", "labels"):
+        assert {f"{name}.md", f"{name}.tex"} <= names
+    assert {"figures.csv", "findings.md", "confusion-digits.csv"} <= names
+    assert (tmp_path / "report.html").exists()
+    assert "CPU seconds" in (tmp_path / "costs.md").read_text()
+
+
+def test_tables_hold_no_times(results):
+    costs = {"cpu_seconds": 9.9, "wall_seconds": 9.9, "peak_mib": 9, "added_mib": 9, "at": 9.9, "sitting": "x"}
+    slower = [{**row, **costs} for row in results.all_rows()]
+    assert table_files(Results(slower, list(results.facts.values()), PAPER)) == table_files(results)
+
+
+def test_figures_as_csv(results):
+    rows = list(csv.DictReader(io.StringIO(table_files(results)["figures.csv"])))
+    found = {(row["data"], row["method"], row["level"], row["measure"], row["selection"]): row for row in rows}
+    own = found["digits", "cfmgml", "bag", "average_precision", "nested"]
+    cell = results.cell("digits", "cfmgml", "bag", "average_precision")
+    assert float(own["mean"]) == pytest.approx(cell.mean, abs=1e-6)
+    assert float(own["deviation"]) == pytest.approx(cell.deviation, abs=1e-6)
+    assert (own["paper_mean"], own["paper_deviation"]) == ("0.73", "0.015")
+    assert found["digits", "mgmlent", "graph", "accuracy", "nested"]["why_empty"] == "labels bags only"
+
+
+def test_stand_ins_are_marked_in_every_table_with_them(results):
+    files = table_files(results)
+    for name in ("graphs", "bags", "against_paper", "overlap", "labels"):
+        assert "Twin†" in files[f"{name}.md"]
+        assert "stands in for data that is not public" in files[f"{name}.md"]
+    for name in ("ranks", "settings"):
+        assert "Twin†" in files[f"{name}.md"]
+
+
+def test_latex_is_balanced(results):
+    for name, text in table_files(results).items():
+        if name.endswith(".tex"):
+            plain = re.sub(r"\\[{}]", "", text)
+            assert plain.count("{") == plain.count("}")
+            assert not re.search(r"[±†↑↓’−](?!.*%)", re.sub(r"%.*", "", text).replace("’", "'"))
+
+
+def test_labels_and_confusion_count_every_graph_once(results):
+    n_graphs = results.facts["digits"]["n_graphs"]
+    matrix = confusion_matrix(results, "digits")
+    assert matrix.sum() == n_graphs
+    table = label_table(results, "digits")
+    assert sum(int(row.cells[0].text) for row in table.rows) == n_graphs
+    best_right = [row.cells[4].text for row in table.rows]
+    shares = np.diag(matrix) / np.maximum(matrix.sum(axis=1), 1)
+    assert best_right == [f"{share:.3f}".replace("0.", ".", 1) if share < 1 else "1.000" for share in shares]
+
+
+def test_overlap_is_told(results):
+    overlap = results.facts["digits"]["overlap"]
+    words = f"{overlap['n_graphs']:,} graphs are {overlap['n_distinct_graphs']:,} different ones"
+    assert words in overlap_table(results).notes[0]
+    assert overlap["n_distinct_graphs"] < overlap["n_graphs"]
+
+
+def test_compact_rows_are_enough_for_the_tables(experiment, tmp_path):
+    rows = experiment.store.rows()
+    kept = Experiment(tmp_path)
+    write_compact(rows, kept.compact)
+    before = kept.compact.read_bytes()
+    write_compact(rows, kept.compact)
+    assert kept.compact.read_bytes() == before
+    assert read_compact(kept.compact) == kept.rows() == rows
+    shutil.copytree(experiment.out / "data", tmp_path / "data")
+    assert table_files(kept.results()) == table_files(experiment.results())
+    assert read_compact(tmp_path / "nothing.gz") == []
+
+
+# -- findings ----------------------------------------------------------------------------------
+
+
+def test_findings_follow_the_figures(results):
+    found = {finding.claim: finding for finding in findings(results)}
+    ahead = found["CfMGML, its parameters chosen honestly, is ahead of the paper’s cfMGML"]
+    cell = results.cell("digits", "cfmgml", "bag", "average_precision")
+    assert f"average precision {cell.mean:.3f}".replace("0.", ".") in ahead.text
+    assert "Twin" not in ahead.text  # stand-ins are not compared with the paper's data
+    better = [{**row, **_best(row)} if row["method"] == "cfmgml" else row for row in results.all_rows()]
+    told = {finding.claim: finding for finding in findings(Results(better, list(results.facts.values()), PAPER))}
+    assert told[ahead.claim].verdict == "holds"
+    worse = [{**row, **_worst(row)} if row["method"] == "cfmgml" else row for row in results.all_rows()]
+    told = {finding.claim: finding for finding in findings(Results(worse, list(results.facts.values()), PAPER))}
+    assert told[ahead.claim].verdict == "does not hold"
+
+
+def test_rivals_are_compared_where_no_graph_is_shared(results):
+    finding = next(f for f in findings(results) if f.claim == "CfMGML is ahead of M3MIML on the same kernel")
+    cells = [results.cell("twin", m, "bag", "average_precision", scheme="disjoint") for m in ("cfmgml", "m3miml")]
+    pair = " and ".join(number(cell.mean) for cell in cells)
+    assert pair in finding.text.partition("share no graph")[2]
+
+
+def _best(row):
+    measured = [name for name in row if name.startswith(("bag.", "graph."))]
+    return {name: float(name.endswith(("precision", "f1", "accuracy"))) for name in measured}
+
+
+def _worst(row):
+    return {name: 1 - value for name, value in _best(row).items()}
+
+
+def test_the_objective_finding_is_about_the_solvers(results):
+    finding = next(f for f in findings(results) if f.claim == "Algorithm 1 minimises the paper’s objective")
+    assert finding.verdict == "does not hold"
+    assert "CfMGML, paper’s terms" in finding.text
+
+
+# -- charts ------------------------------------------------------------------------------------
+
+
+def test_a_bar_joins_ranks_closer_than_the_critical_difference():
+    test = RankTest(tuple("abcd"), ("x",), np.array([1.0, 1.4, 2.6, 4.0]), 1.0, 0.1, 1.3)
+    chart = critical_difference_diagram(test, {key: key.upper() for key in "abcd"}, "ranks")
+    assert chart.count('class="clique"') == 3  # the difference itself, a-b and b-c; d stands alone
+    for name in ("A 1.00", "B 1.40", "C 2.60", "D 4.00"):
+        assert name in chart
+
+
+def test_curves_without_points_are_nothing():
+    assert curves({}, "x", "t") == ""
+    assert curves({"flat": [(1, 0.5), (2, 0.5)]}, "x", "t").count("<circle") == 2
+    steep = curves({"steep": [(1, 0.02), (2, 1500.0)]}, "x", "t", log_y=True)
+    assert all(f">1e{k}<" in steep for k in range(-2, 5))
