@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say, table_writer
+from cfmgml.cli._compute import Device, DType, NJobs, load_model
+from cfmgml.cli._console import OnError, TableOutput, check_target, hint_on_pictures, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
+from cfmgml.common.tables import TextFormat, check_writable, known_suffixes, text_formats, write_table
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.scale.prediction import StorePredictions
 
 HELP = (
     "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
@@ -37,13 +40,6 @@ class Level(StrEnum):
     NODE = "node"
 
 
-class Format(StrEnum):
-    CSV = "csv"
-    TSV = "tsv"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
 def register(app: typer.Typer) -> None:
     app.command(help=HELP)(predict)
 
@@ -54,11 +50,9 @@ def predict(
     level: Annotated[Level, typer.Option(help="What a row of the table is.")] = Level.BAG,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet; for a store also a folder."
-        ),
+        typer.Option("--out", "-o", help=f"The table to write: {known_suffixes()}; for a store also a folder."),
     ] = None,
-    format: Annotated[Format, typer.Option(help="Of the table on stdout.")] = Format.CSV,
+    format: Annotated[str, typer.Option(metavar="|".join(text_formats()), help="Of the table on stdout.")] = "csv",
     segments: Annotated[Path | None, typer.Option(help="Folder of masks for pictures.")] = None,
     max_regions: Annotated[int | None, typer.Option(min=1, help="Most regions found in a picture.")] = None,
     draw: Annotated[Path | None, typer.Option(help="Folder for the pictures with their labelled regions.")] = None,
@@ -68,76 +62,81 @@ def predict(
     on_error: Annotated[
         OnError, typer.Option(help="Stop at pictures that cannot be used, or skip them.")
     ] = OnError.STOP,
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes for building, and for a store.")] = None,
+    device: Device = None,
+    dtype: DType = None,
+    n_jobs: NJobs = None,
     dask: DaskAddress = None,
 ) -> None:
-    from cfmgml.stores import is_store
+    from cfmgml.scale.prediction import StorePredictions
+    from cfmgml.stores import BagStore, is_store
 
-    if len(inputs) == 1 and is_store(inputs[0]):
-        skip = on_error is OnError.SKIP
+    form, skip = _form(format), "skip" if on_error is OnError.SKIP else None
+    in_store = len(inputs) == 1 and is_store(inputs[0])
+    if in_store:
         only_for("pictures", segments=segments, max_regions=max_regions, draw=draw, masks=masks, on_error=skip)
-        _predict_store(model_file, Path(inputs[0]), level, out, format, engine_of(dask, n_jobs), n_jobs)
-        return
-    only_for("stores", dask=dask)
-    from cfmgml.inputs import bags_like, prediction_rows, write_table
-    from cfmgml.inputs.like import Pattern
-    from cfmgml.inputs.masks import write_masks
-    from cfmgml.inputs.tables import check_writable, format_table
-    from cfmgml.model.cfmgml import CfMGML
-
-    if out is not None:
+    else:
+        only_for("stores", dask=dask)
+    if level is Level.NODE:
+        only_for("scores, not for what nodes add", device=None if device == "cpu" else device, dtype=dtype)
+    if out is not None and not (in_store and not out.suffix):
         check_target(out)
         check_writable(out)
-    model = CfMGML.load(model_file)
-    given: dict[str, Any] = {"segments": segments, "max_regions": max_regions, "n_jobs": n_jobs, "on_error": None}
-    if on_error is OnError.SKIP:
-        given["on_error"] = "skip"
+    model = load_model(model_file, device, dtype, n_jobs)
+    if in_store:
+        store, engine = BagStore(inputs[0]), engine_of(dask, n_jobs, model.device)
+        predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
+        _write_store(predictions, out, form)
+        return
+    from cfmgml.inputs import bags_like
+    from cfmgml.inputs.like import Pattern
+    from cfmgml.inputs.masks import write_masks
+    from cfmgml.learning.predictions import prediction_table
+
+    options = _for_pictures(model, inputs, n_jobs, segments=segments, max_regions=max_regions, on_error=skip)
     with hint_on_pictures(on_error):
-        bags = bags_like(Pattern.of_model(model), inputs, labels=False, **_for_pictures(model, inputs, given))
-    rows = prediction_rows(model, bags, level.value)
+        bags = bags_like(Pattern.of_model(model), inputs, labels=False, **options)
+    table = prediction_table(model, bags, level.value)
     if draw is not None:
         _draw(model, bags, draw)
     if masks is not None:
         write_masks(bags, masks)
         say(f"Wrote {bags.n_bags} masks to {masks}.")
     if out is None:
-        table_writer()(format_table(rows, f".{format.value}"))
+        with form.join(TableOutput(), table.kinds) as add:
+            add(form.encode(table))
     else:
-        write_table(rows, out)
-        say(f"Wrote {out}: {len(rows):,} rows, one a {level.value}.")
+        write_table(table, out)
+        say(f"Wrote {out}: {len(table):,} rows, one a {level.value}.")
 
 
-def _predict_store(
-    model_file: Path, folder: Path, level: Level, out: Path | None, format: Format, engine: str, n_jobs: int | None
-) -> None:
-    from cfmgml.inputs.store_predictions import StorePredictions
-    from cfmgml.inputs.tables import check_writable
-    from cfmgml.model.cfmgml import CfMGML
-    from cfmgml.stores import BagStore
+def _form(name: str) -> TextFormat:
+    known = text_formats()
+    if name not in known:
+        raise typer.BadParameter(f"--format must be one of {', '.join(known)}, got {name!r}.")
+    return known[name]
 
-    as_folder = out is not None and not out.suffix
-    if out is not None and not as_folder:
-        check_target(out)
-        check_writable(out)
-    model, store = CfMGML.load(model_file), BagStore(folder)
-    predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
+
+def _write_store(predictions: "StorePredictions", out: Path | None, form: TextFormat) -> None:
+    level = predictions.level
     if out is None:
-        predictions.write_text(table_writer(), f".{format.value}")
-    elif as_folder:
-        say(f"Wrote {predictions.write_folder(out)}: {store.n_partitions:,} files, a row a {level.value}.")
+        predictions.write_text(TableOutput(), form)
+    elif out.suffix:
+        say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level}.")
     else:
-        say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level.value}.")
+        n_files = predictions.store.n_partitions
+        say(f"Wrote {predictions.write_folder(out)}: {n_files:,} files, a row a {level}.")
 
 
-def _for_pictures(model: "CfMGML", inputs: list[str], given: dict[str, Any]) -> dict[str, Any]:
+def _for_pictures(
+    model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None
+) -> dict[str, Any]:
     """The options that were given; they are for raw pictures only."""
     from cfmgml.recipes import recipe_of
 
-    chosen = {name: value for name, value in given.items() if value is not None}
-    if chosen and (recipe_of(model.info_).kind != "images" or inputs[0].endswith(".bags")):
-        option = next(iter(chosen)).replace("_", "-")
-        raise typer.BadParameter(f"--{option} is for pictures, and this model or input has none.")
-    return chosen
+    if recipe_of(model.info_).kind != "images" or inputs[0].endswith(".bags"):
+        only_for("pictures, and this model or input has none", **given)
+        return {}
+    return {name: value for name, value in {**given, "n_jobs": n_jobs}.items() if value is not None}
 
 
 def _draw(model: "CfMGML", bags: "BagDataset", folder: Path) -> None:
