@@ -377,6 +377,8 @@ class CfMGML(BagEstimator):
         What was learned stays the same. Weights of an explicit map are multiplied by numpy, in float64: for those,
         other precisions and devices are refused.
         """
+        if dtype is None and device is None and n_jobs is None:
+            return self
         precision, place, threads = dtype or self.dtype, device or self.device, n_jobs or self.n_jobs
         check_device(place)
         check_dtype(precision, place)

@@ -4,6 +4,7 @@ Nothing is computed here that the model does not say: scores are `decision_funct
 graph's, and contributions are `explain`.
 """
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,10 +20,12 @@ from cfmgml.builders.texts.keyword_graphs import find_nodes
 from cfmgml.builders.texts.keywords import normal_form
 from cfmgml.builders.texts.sentences import split_sentences
 from cfmgml.common.segments import segment_ids, segment_max
+from cfmgml.common.tables import text_formats
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets.digits import SIDE
 from cfmgml.inputs.digits import digits_of_strip
+from cfmgml.learning.predictions import prediction_table
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.recipes import Recipe
 from cfmgml.web.exhibits import check_servable
@@ -47,8 +50,9 @@ class Analyst:
 
     model: CfMGML
     limits: Limits = field(default_factory=Limits)
+    table: tuple[str, str] | None = None  # instead of an answer: the level and the format of a table of predictions
 
-    def image(self, data: bytes, regions: int | None = None) -> dict[str, Any]:
+    def image(self, data: bytes, regions: int | None = None) -> dict[str, Any] | bytes:
         """The answer for an image's bytes; for digits, a strip of them."""
         recipe = check_servable(self.model)
         builders: dict[str, Callable[[], Built]] = {
@@ -63,24 +67,26 @@ class Analyst:
             reason = str(error)
             raise Refused(422, "unusable_image", f"{reason[:1].upper()}{reason[1:]}") from error
 
-    def text(self, texts: str | list[str]) -> dict[str, Any]:
+    def text(self, texts: str | list[str]) -> dict[str, Any] | bytes:
         """The answer for a text, which is a bag of its sentences, or for a list of texts."""
         recipe = check_servable(self.model)
         if recipe.kind != "texts":
             raise Refused(422, "wrong_input", f"This model reads {recipe.kind}, not texts.")
         return self._answer(build_text(texts, recipe, self.limits))
 
-    def graphs(self, data: bytes) -> dict[str, Any]:
+    def graphs(self, data: bytes) -> dict[str, Any] | bytes:
         """The answer for a bag of graphs as JSON, of a model that learned from somebody's own graphs."""
         recipe = check_servable(self.model)
         if recipe.kind != "graphs":
             raise Refused(422, "wrong_input", f"This model reads {recipe.kind}, not graphs.")
         return self._answer(Built(*build_own(data, self.model.kernel_, self.limits)))
 
-    def _answer(self, built: Built) -> dict[str, Any]:
+    def _answer(self, built: Built) -> dict[str, Any] | bytes:
         if built.bag.graphs.n_nodes > self.limits.nodes:
             reason = f"The input has {built.bag.graphs.n_nodes:,} nodes; {self.limits.nodes:,} are the most."
             raise Refused(413, "too_many_nodes", reason)
+        if self.table is not None:
+            return self._table(built.bag, *self.table)
         scores = self.model.decision_function_graphs(built.bag)
         of_bag = segment_max(scores, built.bag.bag_ptr)[0]
         order = np.argsort(-of_bag, kind="stable")
@@ -97,6 +103,14 @@ class Analyst:
             "explanation": self._explanation(built.bag, order[: self.limits.explained]),
             **built.shown,
         }
+
+    def _table(self, bag: BagDataset, level: str, form: str) -> bytes:
+        """What ``cfmgml predict`` would write."""
+        if level == "node" and not self.model.kernel_.is_additive:
+            raise Refused(422, "no_nodes", "This model's scores are no sums over nodes: ask for bag or graph.")
+        text = io.BytesIO()
+        text_formats()[form].write(text, prediction_table(self.model, bag, level))
+        return text.getvalue()
 
     def _labels(self, bag: BagDataset, scores: FloatArray, of_bag: FloatArray, order: IntArray) -> list[dict[str, Any]]:
         chances = self.model.predict_proba(bag)[0] if self.model.calibration_ is not None else None

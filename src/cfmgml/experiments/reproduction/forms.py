@@ -64,10 +64,20 @@ class LoadedData:
         The folder of data sets; None for what the environment's ``CFMGML_DATA`` names.
     n_bags
         Take so many bags only, drawn by ``seed``; None for all.
+    dtype, device
+        Of the Gram matrices.
     """
 
-    def __init__(self, data: DataSet, path: Path | None = None, n_bags: int | None = None, seed: int = 0) -> None:
-        self.data, self.path = data, path
+    def __init__(
+        self,
+        data: DataSet,
+        path: Path | None = None,
+        n_bags: int | None = None,
+        seed: int = 0,
+        dtype: str = "float32",
+        device: str = "cpu",
+    ) -> None:
+        self.data, self.path, self.dtype, self.device = data, path, dtype, device
         self._fingerprints: dict[str, str] = {}
         bags = data.load(path)
         self._chosen = np.flatnonzero(draw_bags(bags, n_bags, seed))
@@ -129,6 +139,8 @@ class LoadedData:
         if form not in self._fingerprints:
             bags, kernel = self.form(form)
             text = f"{bags.fingerprint()} {form} {kernel!r}"
+            if (self.dtype, self.device) != ("float32", "cpu"):
+                text = f"{text} {self.dtype} {self.device}"
             self._fingerprints[form] = hashlib.sha256(text.encode()).hexdigest()[:16]
         return self._fingerprints[form]
 
@@ -141,7 +153,7 @@ class LoadedData:
         folder.mkdir(parents=True, exist_ok=True)
         if in_matrix and not gram_file.exists():
             with threadpool_limits(limits=1):  # the same sums in the same order, however many cores there are
-                K = gram_matrix(kernel, bags.graphs, dtype="float32", n_jobs=n_jobs)
+                K = gram_matrix(kernel, bags.graphs, dtype=self.dtype, n_jobs=n_jobs, device=self.device)
             with atomic_write(gram_file) as stream:
                 np.save(stream, K)
         if not bags_file.exists():

@@ -26,7 +26,7 @@ from cfmgml.experiments.reproduction.metering import Meter, metered
 from cfmgml.experiments.reproduction.methods import METHODS, Method, Params
 from cfmgml.experiments.reproduction.objectives import paper_objective
 from cfmgml.experiments.reproduction.results import Row
-from cfmgml.kernels import Kernel
+from cfmgml.kernels import Kernel, Precomputed
 from cfmgml.model.cfmgml import CfMGML
 
 
@@ -117,6 +117,8 @@ def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) 
     for others, settings in groupby(unit.settings, key=_without_alpha):
         path = [params["alpha"] for params in settings if "alpha" in params]
         model = method.make(kernel, unit.plan.seed, **unit.fixed, **others)
+        if isinstance(model, CfMGML) and isinstance(kernel, Precomputed):
+            model.set_params(dtype=str(kernel.K.dtype))  # as precise as the matrix
         if path:
             assert isinstance(model, CfMGML)
             with metered() as meter:
