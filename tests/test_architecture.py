@@ -108,6 +108,11 @@ def test_rooms_that_do_not_know_each_other(room, to, why):
     assert not [m for m, n in arrows() if f"{m}/".startswith(f"{room}/") and f"{n}/".startswith(f"{to}/")], why
 
 
+def test_one_module_hashes():
+    users = [str(file.relative_to(ROOT)) for file in ROOT.rglob("*.py") if "hashlib" in file.read_text()]
+    assert users == ["common/digests.py"]
+
+
 def test_import_is_light():
     """No heavy optional library comes in with `import cfmgml`, nor numba, which waits for its first use."""
     heavy = ["torch", "matplotlib", "skimage", "fastapi", "numba", "networkx", "grakel", "rich", "typer", "PIL"]

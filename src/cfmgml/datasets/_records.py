@@ -12,10 +12,10 @@ import numpy as np
 from cfmgml.builders.texts.keyword_graphs import RECIPE_VERSION, Recipe
 from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.common.digests import files_digest
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets._cache import content_digest
 from cfmgml.datasets.overlap import overlap_summary
 
 Record = dict[str, Any]
@@ -45,7 +45,7 @@ def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) ->
         raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(known)}.")
     recipe = Recipe(**{name: value for name, value in options.items() if name in names})
     others = {"single_graph": options.get("single_graph", False), "vocabulary": options.get("vocabulary")}
-    content = {"content": content_digest([file]), "recipe": RECIPE_VERSION}
+    content = {"content": files_digest([file]), "recipe": RECIPE_VERSION}
     return {**content, **selection, **recipe.parameters, **others}
 
 

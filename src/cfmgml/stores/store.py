@@ -12,7 +12,6 @@ BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
 30
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.typing import IntArray, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
@@ -138,7 +138,7 @@ class BagStore:
     def fingerprint(self) -> str:
         """A hash of what all partitions hold: their names have digests of their contents."""
         names = "\n".join(part.name for part in self.partitions)
-        return hashlib.sha256(names.encode()).hexdigest()
+        return bytes_digest(names.encode())
 
     # -- reading -----------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ is written last, in one step, and with a digest of itself; so a store is what it
 Headers of version 1 have no manifest, and a partition that is missing there cannot be noticed.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import header_digest
 from cfmgml.common.typing import IntArray
 from cfmgml.data.parquet.journal import Journal
@@ -161,7 +161,7 @@ def footer_digest(path: Path) -> str:
         stream.seek(max(size - TAIL, 0))
         length = int.from_bytes(stream.read(TAIL)[:4], "little")
         stream.seek(max(size - TAIL - length, 0))
-        return hashlib.sha256(stream.read(length + TAIL)).hexdigest()
+        return bytes_digest(stream.read(length + TAIL))
 
 
 def partition_files(folder: Path) -> list[Path]:
@@ -248,7 +248,7 @@ def check_content(folder: Path, part: Partition) -> bytes:
         raise ValueError(f"partition {part.name} of {folder} is damaged ({_first_line(error)}); {HINT}.") from error
     match = NAME.fullmatch(part.name)
     promised = part.sha256 or (match[2] if match else "")
-    if not hashlib.sha256(data).hexdigest().startswith(promised):
+    if not bytes_digest(data).startswith(promised):
         raise ValueError(f"partition {part.name} of {folder} is damaged: it is not what was written; {HINT}.")
     return data
 

@@ -3,13 +3,13 @@
 The journal is there while a store is built or added to. It is not the store: the header is, which is written last.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
 
 JOURNAL = "_building.jsonl"
@@ -45,7 +45,7 @@ class Journal:
 def _line(entry: Mapping[str, Any]) -> bytes:
     """JSON, and a digest of it: a line that was damaged does not count either."""
     text = json.dumps(entry, allow_nan=False).encode()
-    return b"%s\t%s\n" % (text, hashlib.sha256(text).hexdigest().encode())
+    return b"%s\t%s\n" % (text, bytes_digest(text).encode())
 
 
 def _whole(lines: list[bytes]) -> list[Entry]:
@@ -53,7 +53,7 @@ def _whole(lines: list[bytes]) -> list[Entry]:
     entries: list[Entry] = []
     for line in lines:
         text, _, digest = line.rpartition(b"\t")
-        if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
+        if digest != bytes_digest(text).encode() + b"\n":
             break
         entries.append(json.loads(text))
     return entries

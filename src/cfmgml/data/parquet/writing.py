@@ -5,7 +5,6 @@ it is not the store's: a build that stops leaves its partitions and its journal,
 called with the same arguments.
 """
 
-import hashlib
 import io
 import json
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cfmgml.common.digests import digest_of
+from cfmgml.common.digests import bytes_digest, digest_of
 from cfmgml.common.files import atomic_write, header_digest
 from cfmgml.data.parquet.folder import (
     COUNTS,
@@ -156,7 +155,7 @@ def _manifest(folder: Path, header: Mapping[str, Any]) -> list[Entry]:
 def _described(folder: Path, part: Partition) -> Partition:
     data = check_content(folder, part)
     counts = {name: getattr(part, name) for name in COUNTS}
-    sha256, footer = hashlib.sha256(data).hexdigest(), footer_digest(folder / part.name)
+    sha256, footer = bytes_digest(data), footer_digest(folder / part.name)
     return Partition(part.name, **counts, n_bytes=len(data), sha256=sha256, footer=footer)
 
 
@@ -189,7 +188,7 @@ def recipe_digest(info: Mapping[str, Any]) -> dict[str, Any]:
     recipe = {name: info[name] for name in ("builder", "parameters", "recipe_version") if name in info}
     if "vocabulary" in info:
         text = json.dumps(info["vocabulary"], sort_keys=True, default=str)
-        recipe["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        recipe["vocabulary"] = bytes_digest(text.encode())[:16]
     return dict(json.loads(json.dumps(recipe, default=str)))
 
 
@@ -201,7 +200,7 @@ def write_partition(folder: Path, number: int, table: Any, meta: Mapping[str, An
         told, buffer, compression="zstd", write_page_checksum=True, row_group_size=max(len(table), 1)
     )
     data = buffer.getbuffer()
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = bytes_digest(data)
     name = f"part-{number:06d}-{sha256[:12]}.parquet"
     with atomic_write(folder / name) as stream:
         stream.write(data)

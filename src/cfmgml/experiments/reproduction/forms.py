@@ -9,7 +9,6 @@ with node labels only.
 is then taken from them all, without labels; for features, from the training graphs.
 """
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
@@ -141,7 +141,7 @@ class LoadedData:
             text = f"{bags.fingerprint()} {form} {kernel!r}"
             if (self.dtype, self.device) != ("float32", "cpu"):
                 text = f"{text} {self.dtype} {self.device}"
-            self._fingerprints[form] = hashlib.sha256(text.encode()).hexdigest()[:16]
+            self._fingerprints[form] = bytes_digest(text.encode())[:16]
         return self._fingerprints[form]
 
     def write(self, form: str, folder: Path, n_jobs: int | None) -> FormFiles:
