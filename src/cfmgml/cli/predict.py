@@ -3,7 +3,7 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from cfmgml.cli._compute import Device, DType, NJobs, load_model
 from cfmgml.cli._console import OnError, TableOutput, check_target, hint_on_pictures, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 from cfmgml.common.tables import TextFormat, check_writable, known_suffixes, text_formats, write_table
+from cfmgml.common.typing import Json
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
@@ -127,9 +128,7 @@ def _write_store(predictions: "StorePredictions", out: Path | None, form: TextFo
         say(f"Wrote {predictions.write_folder(out)}: {n_files:,} files, a row a {level}.")
 
 
-def _for_pictures(
-    model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None
-) -> dict[str, Any]:
+def _for_pictures(model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None) -> Json:
     """The options that were given; they are for raw pictures only."""
     from cfmgml.recipes import recipe_of
 

@@ -15,17 +15,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, Union
+from typing import IO, TYPE_CHECKING, ClassVar, Protocol, Union
 
 import numpy as np
 
 from cfmgml.common.files import atomic_write
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Json
 
 if TYPE_CHECKING:
     import pyarrow
 
-Row = dict[str, Any]  # as a file has it
+Row = Json  # as a file has it
 Kinds = Mapping[str, type]  # what columns hold, in their order: str, float, or list (of words)
 Column = list[str] | list[list[str]] | list[object] | FloatArray
 Piece = Union[bytes, "pyarrow.Table"]
@@ -142,7 +142,7 @@ class TextFormat(TableFormat):
         stream.write(self.end.encode())
 
 
-class Csv(TextFormat):
+class CsvFormat(TextFormat):
     """The first line names the columns; when read, commas, semicolons and tabs are told apart by it.
 
     Lists become words with ``;`` between them. What is read are strings, None where a row is short.
@@ -186,7 +186,7 @@ class Csv(TextFormat):
         return out.getvalue()
 
 
-class Tsv(Csv):
+class TsvFormat(CsvFormat):
     """As CSV, with tabs."""
 
     suffixes = (".tsv",)
@@ -194,7 +194,7 @@ class Tsv(Csv):
     delimiter = "\t"
 
 
-class JsonLines(TextFormat):
+class JsonLinesFormat(TextFormat):
     """An object a line."""
 
     suffixes = (".jsonl", ".ndjson")
@@ -212,7 +212,7 @@ class JsonLines(TextFormat):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-class Json(TextFormat):
+class JsonFormat(TextFormat):
     """A list of objects, which is read as a whole."""
 
     suffixes = (".json",)
@@ -232,7 +232,7 @@ class Json(TextFormat):
         return json.dumps(list(rows), ensure_ascii=False, indent=1)[len("[\n") : -len("\n]")]
 
 
-class Parquet(TableFormat):
+class ParquetFormat(TableFormat):
     """Columns with types: strings, doubles, and lists of strings. Needs pyarrow."""
 
     suffixes = (".parquet",)
@@ -283,8 +283,8 @@ class Parquet(TableFormat):
         return {name: known[kind] for name, kind in kinds.items() if kind in known}
 
 
-PARQUET = Parquet()
-FORMATS: list[TableFormat] = [Csv(), Tsv(), Json(), JsonLines(), PARQUET]
+PARQUET = ParquetFormat()
+FORMATS: list[TableFormat] = [CsvFormat(), TsvFormat(), JsonFormat(), JsonLinesFormat(), PARQUET]
 
 
 def format_of(path: str | Path) -> TableFormat | None:

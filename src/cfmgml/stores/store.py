@@ -15,12 +15,11 @@ BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from cfmgml.common.digests import bytes_digest
-from cfmgml.common.typing import IntArray, NameArray
+from cfmgml.common.typing import IntArray, JsonView, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.parquet.folder import (
@@ -74,17 +73,17 @@ class BagStore:
         names = header["label_names"]
         self.label_names: NameArray | None = None if names is None else np.array(names, dtype=np.str_)
         self.columns: Mapping[str, str] = header["columns"]
-        self._info: Mapping[str, Any] | None = header.pop("info")
+        self._info: JsonView | None = header.pop("info")
         self._header = header
         self.has_manifest: bool = self.partitions[0].sha256 is not None  # which says what should be there
         header.pop("partitions", None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """For worker processes, which may be elsewhere: a vocabulary in ``info`` can be large, and is in the folder."""
         return {**vars(self), "_info": None, "path": self.path.absolute()}
 
     @property
-    def info(self) -> Mapping[str, Any]:
+    def info(self) -> JsonView:
         if self._info is None:
             self._info = read_header(self.path)["info"]
         assert self._info is not None

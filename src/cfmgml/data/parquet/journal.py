@@ -5,15 +5,14 @@ The journal is there while a store is built or added to. It is not the store: th
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
+from cfmgml.common.typing import Json, JsonView
 
 JOURNAL = "_building.jsonl"
-Entry = dict[str, Any]
+Entry = Json
 
 
 class Journal:
@@ -24,7 +23,7 @@ class Journal:
         lines = self.path.read_bytes().splitlines(keepends=True) if self.path.is_file() else []
         self.begun, *self.entries = _whole(lines) or [{}]
 
-    def begin(self, told: Mapping[str, Any], entries: list[Entry]) -> None:
+    def begin(self, told: JsonView, entries: list[Entry]) -> None:
         """Start it anew, with what is done already."""
         self.begun, self.entries = dict(told), list(entries)
         with atomic_write(self.path) as stream:
@@ -42,7 +41,7 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def _line(entry: Mapping[str, Any]) -> bytes:
+def _line(entry: JsonView) -> bytes:
     """JSON, and a digest of it: a line that was damaged does not count either."""
     text = json.dumps(entry, allow_nan=False).encode()
     return b"%s\t%s\n" % (text, bytes_digest(text).encode())
