@@ -64,6 +64,9 @@ def train(
     balanced: Annotated[bool, typer.Option("--balanced", help="Rare labels count more.")] = False,
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
     rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(min=1, help="Most steps in each of the 5 rounds.", show_default="200")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds.")] = 0,
     device: Device = None,
     dtype: DType = None,
@@ -96,6 +99,7 @@ def train(
         context=context or 0.0,
         probability=probability,
         rank=rank,
+        max_iter=max_iter,
         random_state=seed,
         dtype=dtype or "float64",
         device=device or "cpu",
