@@ -181,26 +181,20 @@ def test_the_same_table_as_of_a_file_of_bags(texts, run_in, tmp_path, monkeypatc
                 assert value == other[name]
 
 
-class Markdown(tables.TextFormat):
-    """A made-up format: all that a new one takes is a class and its place in `FORMATS`."""
+def parse_markdown(lines, path):
+    rows = [line.strip("| \n").split(" | ") for line in lines]
+    return (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
 
-    suffixes = (".md",)
-    media_type = "text/markdown"
 
-    def parse(self, lines, path):
-        rows = [line.strip("| \n").split(" | ") for line in lines]
-        return (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
-
-    def begin(self, kinds):
-        return f"| {' | '.join(kinds)} |\n"
-
-    def text(self, rows):
-        return "".join(f"| {' | '.join(str(value) for value in row.values())} |\n" for row in rows)
+def markdown_text(rows):
+    return "".join(f"| {' | '.join(str(value) for value in row.values())} |\n" for row in rows)
 
 
 @pytest.mark.parametrize("source", ["many", "papers.bags"])
 def test_a_format_of_somebodys_own(texts, run_in, tmp_path, monkeypatch, capsys, source):
-    monkeypatch.setattr(tables, "FORMATS", [*tables.FORMATS, Markdown()])
+    """A made-up one: all that it takes is an entry of `FORMATS`."""
+    markdown = tables.TextFormat((".md",), "text/markdown", parse_markdown, markdown_text, has_head=True)
+    monkeypatch.setattr(tables, "FORMATS", [*tables.FORMATS, markdown])
     command = f"predict many.cfmgml {source} --n-jobs 1"
     assert run_in(texts, f"{command} -o {tmp_path / 't.md'}") == 0
     assert run_in(texts, f"{command} --format md") == 0

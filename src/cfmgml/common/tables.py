@@ -1,7 +1,8 @@
 """Tables in files: rows are read one at a time, and columns are written a piece at a time.
 
-A format is a class here, with what it reads and what it writes, and an entry of `FORMATS`. Whoever reads or writes
-tables, or lists what can be written, asks that list.
+A format is an entry of `FORMATS`, which knows how to read and to write it. Whoever reads or writes tables, or lists
+what can be written, asks that list. CSV has ``;`` between the words of a list, and gives strings when it is read, None
+where a row is short; commas, semicolons and tabs are told apart by its first line. JSON, one value, is read whole.
 """
 
 import csv
@@ -13,9 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, ClassVar, Protocol, Union
+from typing import IO, TYPE_CHECKING, Protocol, Union
 
 import numpy as np
 
@@ -65,11 +67,16 @@ class Writable(Protocol):
     def write(self, data: bytes, /) -> object: ...
 
 
+@dataclass(frozen=True)
 class TableFormat(ABC):
-    """A way to write rows down."""
+    """A way to write rows down; its name is its first suffix, without the dot."""
 
-    suffixes: ClassVar[tuple[str, ...]]  # of files; the first without its dot is the format's name
-    media_type: ClassVar[str]
+    suffixes: tuple[str, ...]
+    media_type: str
+
+    @property
+    def name(self) -> str:
+        return self.suffixes[0].removeprefix(".")
 
     @abstractmethod
     def read(self, path: Path) -> Iterator[Row]:
@@ -83,36 +90,22 @@ class TableFormat(ABC):
     def join(self, stream: IO[bytes], kinds: Kinds) -> AbstractContextManager[Callable[[Piece], object]]:
         """Writes one table to a stream: what it gives is called with each piece, in order."""
 
-    @property
-    def name(self) -> str:
-        return self.suffixes[0].removeprefix(".")
-
-    def check(self) -> None:  # noqa: B027  # most need nothing
-        """Raise unless what it takes to write it is installed."""
-
     def write(self, stream: IO[bytes], table: Table) -> None:
         with self.join(stream, table.kinds) as add:
             add(self.encode(table))
 
 
+@dataclass(frozen=True)
 class TextFormat(TableFormat):
-    """Lines of text in UTF-8, which may be compressed."""
+    """Lines of text in UTF-8; files may be compressed."""
 
-    between: ClassVar[str] = ""  # pieces
-    end: ClassVar[str] = ""
-    newline: ClassVar[str] = "\n"  # as `open` takes it
-
-    @abstractmethod
-    def parse(self, lines: IO[str], path: Path) -> Iterator[Row]:
-        """The rows of a file that is open."""
-
-    @abstractmethod
-    def begin(self, kinds: Kinds) -> str:
-        """What stands before the first row."""
-
-    @abstractmethod
-    def text(self, rows: Iterable[Row]) -> str:
-        """Some rows."""
+    parse: Callable[[IO[str], Path], Iterator[Row]]
+    text: Callable[[Iterable[Row]], str]  # of some rows
+    has_head: bool = False  # a first row that names the columns
+    begin: str = ""
+    between: str = ""  # pieces
+    end: str = ""
+    newline: str = "\n"  # as `open` takes it
 
     def read(self, path: Path) -> Iterator[Row]:
         try:
@@ -129,114 +122,85 @@ class TextFormat(TableFormat):
 
     @contextmanager
     def join(self, stream: Writable, kinds: Kinds) -> Iterator[Callable[[Piece], object]]:
-        stream.write(self.begin(kinds).encode())
-        is_first = True
+        head = self.text([{name: name for name in kinds}]) if self.has_head else ""
+        stream.write((self.begin + head).encode())
+        between = b""
 
         def add(piece: Piece) -> None:
-            nonlocal is_first
+            nonlocal between
             if piece:
-                stream.write(piece if is_first else self.between.encode() + piece)
-                is_first = False
+                stream.write(between + piece)
+                between = self.between.encode()
 
         yield add
         stream.write(self.end.encode())
 
 
-class CsvFormat(TextFormat):
-    """The first line names the columns; when read, commas, semicolons and tabs are told apart by it.
-
-    Lists become words with ``;`` between them. What is read are strings, None where a row is short.
-    """
-
-    suffixes = (".csv",)
-    media_type = "text/csv"
-    newline = ""
-    delimiter: ClassVar[str] = ","
-
-    def parse(self, lines: IO[str], path: Path) -> Iterator[Row]:
-        first = lines.readline()
-        lines.seek(0)
-        delimiter = max(",;\t", key=first.count)  # the comma, if none occurs
-        csv.field_size_limit(MAX_FIELD)
-        try:
-            reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
-            columns = [str(name).strip() for name in reader.fieldnames or ()]
-            if len(set(columns)) < len(columns):
-                raise ValueError(f"{path} names a column twice: {max(columns, key=columns.count)!r}.")
-            reader.fieldnames = columns
-            for row in reader:
-                if None in row:
-                    raise ValueError(
-                        f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
-                        f"{columns}; put values with a {delimiter!r} in quotes."
-                    )
-                yield row
-        except csv.Error as error:
-            raise ValueError(f"{path} is not a CSV file ({error}).") from error
-
-    def begin(self, kinds: Kinds) -> str:
-        return self._lines([kinds])
-
-    def text(self, rows: Iterable[Row]) -> str:
-        return self._lines([";".join(v) if isinstance(v, list) else v for v in row.values()] for row in rows)
-
-    def _lines(self, lines: Iterable[Iterable[object]]) -> str:
-        out = io.StringIO(newline="")
-        csv.writer(out, delimiter=self.delimiter, lineterminator="\n").writerows(lines)
-        return out.getvalue()
+def _parse_csv(lines: IO[str], path: Path) -> Iterator[Row]:
+    first = lines.readline()
+    lines.seek(0)
+    delimiter = max(",;\t", key=first.count)  # the comma, if none occurs
+    csv.field_size_limit(MAX_FIELD)
+    try:
+        reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
+        columns = [str(name).strip() for name in reader.fieldnames or ()]
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"{path} names a column twice: {max(columns, key=columns.count)!r}.")
+        reader.fieldnames = columns
+        for row in reader:
+            if None in row:
+                raise ValueError(
+                    f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
+                    f"{columns}; put values with a {delimiter!r} in quotes."
+                )
+            yield row
+    except csv.Error as error:
+        raise ValueError(f"{path} is not a CSV file ({error}).") from error
 
 
-class TsvFormat(CsvFormat):
-    """As CSV, with tabs."""
-
-    suffixes = (".tsv",)
-    media_type = "text/tab-separated-values"
-    delimiter = "\t"
-
-
-class JsonLinesFormat(TextFormat):
-    """An object a line."""
-
-    suffixes = (".jsonl", ".ndjson")
-    media_type = "application/x-ndjson"
-
-    def parse(self, lines: IO[str], path: Path) -> Iterator[Row]:
-        for k, line in enumerate(lines, start=1):
-            if line.strip():
-                yield _object(_json(line, path, f", line {k}"), path, f", line {k}")
-
-    def begin(self, kinds: Kinds) -> str:
-        return ""
-
-    def text(self, rows: Iterable[Row]) -> str:
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def _csv_text(rows: Iterable[Row], delimiter: str = ",") -> str:
+    out = io.StringIO(newline="")
+    lines = ([";".join(cell) if isinstance(cell, list) else cell for cell in row.values()] for row in rows)
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(lines)
+    return out.getvalue()
 
 
-class JsonFormat(TextFormat):
-    """A list of objects, which is read as a whole."""
+def _parse_lines(lines: IO[str], path: Path) -> Iterator[Row]:
+    for k, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _object(_json(line, path, f", line {k}"), path, f", line {k}")
 
-    suffixes = (".json",)
-    media_type = "application/json"
-    between, end = ",\n", "\n]\n"
 
-    def parse(self, lines: IO[str], path: Path) -> Iterator[Row]:
-        rows = _json(lines.read(), path, "")
-        if not isinstance(rows, list):
-            raise ValueError(f"{path} must hold a list of objects, got {type(rows).__name__}.")
-        return (_object(row, path, f", entry {k}") for k, row in enumerate(rows))
+def _text_of_lines(rows: Iterable[Row]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
-    def begin(self, kinds: Kinds) -> str:
-        return "[\n"
 
-    def text(self, rows: Iterable[Row]) -> str:
-        return json.dumps(list(rows), ensure_ascii=False, indent=1)[len("[\n") : -len("\n]")]
+def _parse_json(lines: IO[str], path: Path) -> Iterator[Row]:
+    rows = _json(lines.read(), path, "")
+    if not isinstance(rows, list):
+        raise ValueError(f"{path} must hold a list of objects, got {type(rows).__name__}.")
+    return (_object(row, path, f", entry {k}") for k, row in enumerate(rows))
+
+
+def _json_text(rows: Iterable[Row]) -> str:
+    return json.dumps(list(rows), ensure_ascii=False, indent=1)[len("[\n") : -len("\n]")]
+
+
+def _object(row: object, path: Path, where: str) -> Row:
+    if not isinstance(row, dict):
+        raise ValueError(f"{path}{where}, must be an object like {{...}}, got {type(row).__name__}.")
+    return row
+
+
+def _json(text: str, path: Path, where: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}{where}, is not JSON ({error}).") from error
 
 
 class ParquetFormat(TableFormat):
     """Columns with types: strings, doubles, and lists of strings. Needs pyarrow."""
-
-    suffixes = (".parquet",)
-    media_type = "application/vnd.apache.parquet"
 
     def read(self, path: Path) -> Iterator[Row]:
         pa = import_pyarrow()
@@ -248,8 +212,11 @@ class ParquetFormat(TableFormat):
             raise ValueError(f"{path} cannot be read as Parquet ({error}).") from error
 
     def encode(self, table: Table) -> "pyarrow.Table":
-        pa, types = import_pyarrow(), self._types(table.kinds)
-        return pa.table({name: pa.array(values, types.get(name)) for name, values in table.columns.items()})
+        """Types are given where they are known: no label may be predicted in some rows."""
+        pa = import_pyarrow()
+        types = {str: pa.string(), float: pa.float64(), list: pa.list_(pa.string())}
+        columns = table.columns.items()
+        return pa.table({name: pa.array(values, types.get(table.kinds[name])) for name, values in columns})
 
     @contextmanager
     def join(
@@ -273,18 +240,27 @@ class ParquetFormat(TableFormat):
         """What `join` was told to write beside the columns; raises OSError or ValueError where no table is."""
         return import_pyarrow().parquet.read_schema(path).metadata or {}  # ArrowInvalid is a ValueError
 
-    def check(self) -> None:
-        import_pyarrow()
 
-    def _types(self, kinds: Kinds) -> dict[str, "pyarrow.DataType"]:
-        """Some rows would not always show them: no label may be predicted."""
-        pa = import_pyarrow()
-        known = {str: pa.string(), float: pa.float64(), list: pa.list_(pa.string())}
-        return {name: known[kind] for name, kind in kinds.items() if kind in known}
+def import_pyarrow() -> ModuleType:
+    """The library, or an error that names the extra to install."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files and stores need pyarrow: pip install 'cfmgml[parquet]'.") from error
+    module: ModuleType = pyarrow
+    return module
 
 
-PARQUET = ParquetFormat()
-FORMATS: list[TableFormat] = [CsvFormat(), TsvFormat(), JsonFormat(), JsonLinesFormat(), PARQUET]
+PARQUET = ParquetFormat((".parquet",), "application/vnd.apache.parquet")
+_tabs = partial(_csv_text, delimiter="\t")
+FORMATS: list[TableFormat] = [
+    TextFormat((".csv",), "text/csv", _parse_csv, _csv_text, has_head=True, newline=""),
+    TextFormat((".tsv",), "text/tab-separated-values", _parse_csv, _tabs, has_head=True, newline=""),
+    TextFormat((".json",), "application/json", _parse_json, _json_text, begin="[\n", between=",\n", end="\n]\n"),
+    TextFormat((".jsonl", ".ndjson"), "application/x-ndjson", _parse_lines, _text_of_lines),
+    PARQUET,
+]
 
 
 def format_of(path: str | Path) -> TableFormat | None:
@@ -334,30 +310,6 @@ def _some(rows: Iterator[Row], path: Path) -> Iterator[Row]:
         raise ValueError(f"{path} has no rows.")
 
 
-def _object(row: object, path: Path, where: str) -> Row:
-    if not isinstance(row, dict):
-        raise ValueError(f"{path}{where}, must be an object like {{...}}, got {type(row).__name__}.")
-    return row
-
-
-def _json(text: str, path: Path, where: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}{where}, is not JSON ({error}).") from error
-
-
-def import_pyarrow() -> ModuleType:
-    """The library, or an error that names the extra to install."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("Parquet files and stores need pyarrow: pip install 'cfmgml[parquet]'.") from error
-    module: ModuleType = pyarrow
-    return module
-
-
 # -- writing ---------------------------------------------------------------------------------
 
 
@@ -366,7 +318,8 @@ def check_writable(path: str | Path) -> TableFormat:
     form = format_of(path)
     if form is None or Path(path).suffix == ".gz":
         raise ValueError(f"{path} must end in one of {known_suffixes()}, to say how to write it.")
-    form.check()
+    if form is PARQUET:
+        import_pyarrow()
     return form
 
 

@@ -42,28 +42,8 @@ class StorePredictor(Predictor, Protocol):
 class StorePredictions:
     """The table of `prediction_table` for every bag, graph or node of a store, in its order.
 
-    Parameters
-    ----------
-    model, store
-        Bags that were built in another way than the model's are refused.
-    level
-        ``"bag"``, ``"graph"`` or ``"node"``.
-    engine, n_jobs
-        As for `cfmgml.scale.fit_store`.
-    verbose
-        Whether to show how far it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from cfmgml import CfMGML, NodeSum
-    >>> from cfmgml.datasets import load_digit_bags
-    >>> bags = load_digit_bags(subset="train", n_bags=20, random_state=0)
-    >>> model = CfMGML(NodeSum("linear"), alpha=1e-2).fit(bags)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bags.to_store(f"{folder}/digits", graphs_per_partition=30)
-    ...     StorePredictions(model, BagStore(f"{folder}/digits")).write(f"{folder}/bags.csv")
-    20
+    ``engine`` and ``n_jobs`` are as for `cfmgml.scale.fit_store`; bags that were built in another way than the model's
+    are refused.
     """
 
     model: StorePredictor
