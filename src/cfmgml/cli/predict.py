@@ -10,10 +10,10 @@ import typer
 from cfmgml.cli._compute import Device, DType, NJobs, load_model
 from cfmgml.cli._console import OnError, TableOutput, check_target, hint_on_pictures, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
-from cfmgml.common.tables import TextFormat, check_writable, known_suffixes, text_formats, write_table
-from cfmgml.common.typing import Json
 
 if TYPE_CHECKING:
+    from cfmgml.common.tables import TextFormat
+    from cfmgml.common.typing import Json
     from cfmgml.data.bags import BagDataset
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.scale.prediction import StorePredictions
@@ -51,9 +51,11 @@ def predict(
     level: Annotated[Level, typer.Option(help="What a row of the table is.")] = Level.BAG,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help=f"The table to write: {known_suffixes()}; for a store also a folder."),
+        typer.Option(
+            "--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet; for a store also a folder."
+        ),
     ] = None,
-    format: Annotated[str, typer.Option(metavar="|".join(text_formats()), help="Of the table on stdout.")] = "csv",
+    format: Annotated[str, typer.Option(metavar="csv|tsv|json|jsonl", help="Of the table on stdout.")] = "csv",
     segments: Annotated[Path | None, typer.Option(help="Folder of masks for pictures.")] = None,
     max_regions: Annotated[int | None, typer.Option(min=1, help="Most regions found in a picture.")] = None,
     draw: Annotated[Path | None, typer.Option(help="Folder for the pictures with their labelled regions.")] = None,
@@ -68,6 +70,7 @@ def predict(
     n_jobs: NJobs = None,
     dask: DaskAddress = None,
 ) -> None:
+    from cfmgml.common.tables import check_writable, write_table
     from cfmgml.scale.prediction import StorePredictions
     from cfmgml.stores import BagStore, is_store
 
@@ -110,14 +113,16 @@ def predict(
         say(f"Wrote {out}: {len(table):,} rows, one a {level.value}.")
 
 
-def _form(name: str) -> TextFormat:
+def _form(name: str) -> "TextFormat":
+    from cfmgml.common.tables import text_formats
+
     known = text_formats()
     if name not in known:
         raise typer.BadParameter(f"--format must be one of {', '.join(known)}, got {name!r}.")
     return known[name]
 
 
-def _write_store(predictions: "StorePredictions", out: Path | None, form: TextFormat) -> None:
+def _write_store(predictions: "StorePredictions", out: Path | None, form: "TextFormat") -> None:
     level = predictions.level
     if out is None:
         predictions.write_text(TableOutput(), form)
@@ -128,7 +133,7 @@ def _write_store(predictions: "StorePredictions", out: Path | None, form: TextFo
         say(f"Wrote {predictions.write_folder(out)}: {n_files:,} files, a row a {level}.")
 
 
-def _for_pictures(model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None) -> Json:
+def _for_pictures(model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None) -> "Json":
     """The options that were given; they are for raw pictures only."""
     from cfmgml.recipes import recipe_of
 

@@ -1,7 +1,7 @@
 """Names for what moves through the house."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import ArrayLike as ArrayLike
@@ -19,7 +19,7 @@ HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
 Index = int | slice | ArrayLike
 
-Rows: TypeAlias = "FloatArray | csr_array"  # of shape (n, n_features)
+Rows: TypeAlias = Union[FloatArray, "csr_array"]  # of shape (n, n_features)
 Arrays: TypeAlias = Mapping[str, Array]  # by name, as a file holds them
 DType: TypeAlias = np.dtype[np.generic]
 Seed: TypeAlias = int | np.random.RandomState | None
