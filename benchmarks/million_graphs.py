@@ -26,10 +26,10 @@ import psutil
 from cfmgml import BagDataset, CfMGML, GraphBatch, WeisfeilerLehman
 from cfmgml.common.segments import offsets, segment_ids, take_segments
 from cfmgml.datasets import load_hallmarks
-from cfmgml.inputs.store_predictions import StorePredictions
 from cfmgml.kernels import HashedWL
 from cfmgml.metrics import bag_report, graph_report
 from cfmgml.scale import fit_store
+from cfmgml.scale.prediction import StorePredictions
 from cfmgml.stores import BagStore
 
 HELD_OUT = 0.2

@@ -122,6 +122,11 @@ def test_only_the_command_knows_the_paper():
     assert done.stdout.strip() == "[]"
 
 
+def test_one_module_hashes():
+    users = [str(file.relative_to(ROOT)) for file in ROOT.rglob("*.py") if "hashlib" in file.read_text()]
+    assert users == ["common/digests.py"]
+
+
 def test_import_is_light():
     """No heavy optional library comes in with `import cfmgml`, nor numba, which waits for its first use."""
     heavy = ["torch", "matplotlib", "skimage", "fastapi", "numba", "networkx", "grakel", "rich", "typer", "PIL"]

@@ -14,10 +14,11 @@ import pyarrow.dataset
 import pytest
 
 from cfmgml import BagDataset, CfMGML
+from cfmgml.common import tables
 from cfmgml.data.parquet.folder import partition_files
-from cfmgml.inputs import read_table, store_predictions
+from cfmgml.inputs import read_table
 from cfmgml.kernels import HashedWL
-from cfmgml.scale import fit_store
+from cfmgml.scale import fit_store, prediction
 from cfmgml.stores import BagStore
 from made_up import make_texts
 
@@ -166,7 +167,7 @@ def test_bad_partitions_are_named_before_training_starts(texts, run_in, tmp_path
 @pytest.mark.parametrize("level", ["bag", "graph", "node"])
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "parquet"])
 def test_the_same_table_as_of_a_file_of_bags(texts, run_in, tmp_path, monkeypatch, level, suffix):
-    monkeypatch.setattr(store_predictions, "GRAPHS_AT_ONCE", 3)
+    monkeypatch.setattr(prediction, "GRAPHS_AT_ONCE", 3)
     found, expected = tmp_path / f"store.{suffix}", tmp_path / f"bags.{suffix}"
     assert run_in(texts, f"predict many.cfmgml many --level {level} -o {found} --n-jobs 1") == 0
     assert run_in(texts, f"predict many.cfmgml papers.bags --level {level} -o {expected}") == 0
@@ -178,6 +179,29 @@ def test_the_same_table_as_of_a_file_of_bags(texts, run_in, tmp_path, monkeypatc
                 assert float(value) == pytest.approx(float(other[name]), abs=1e-9)
             else:
                 assert value == other[name]
+
+
+def parse_markdown(lines, path):
+    rows = [line.strip("| \n").split(" | ") for line in lines]
+    return (dict(zip(rows[0], row, strict=True)) for row in rows[1:])
+
+
+def markdown_text(rows):
+    return "".join(f"| {' | '.join(str(value) for value in row.values())} |\n" for row in rows)
+
+
+@pytest.mark.parametrize("source", ["many", "papers.bags"])
+def test_a_format_of_somebodys_own(texts, run_in, tmp_path, monkeypatch, capsys, source):
+    """A made-up one: all that it takes is an entry of `FORMATS`."""
+    markdown = tables.TextFormat((".md",), "text/markdown", parse_markdown, markdown_text, has_head=True)
+    monkeypatch.setattr(tables, "FORMATS", [*tables.FORMATS, markdown])
+    command = f"predict many.cfmgml {source} --n-jobs 1"
+    assert run_in(texts, f"{command} -o {tmp_path / 't.md'}") == 0
+    assert run_in(texts, f"{command} --format md") == 0
+    assert capsys.readouterr().out == (tmp_path / "t.md").read_text()
+    assert run_in(texts, f"{command} --format jsonl") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert read_table(tmp_path / "t.md") == [{name: str(value) for name, value in row.items()} for row in rows]
 
 
 def test_stdout_and_processes(texts, run_in, tmp_path, capsys):
@@ -196,7 +220,8 @@ def test_a_folder_of_parquet_files(texts, run_in, tmp_path, capsys):
     assert f"Wrote {tmp_path / 'scores' / 'graphs'}: {store.n_partitions} files" in capsys.readouterr().err
     table = pyarrow.dataset.dataset(tmp_path / "scores" / "graphs").to_table()
     scores = CfMGML.load(texts / "many.cfmgml").decision_function_graphs(store.load())
-    np.testing.assert_allclose(table["scores"].to_pylist(), scores, atol=1e-9)
+    columns = [name for name in table.column_names if name.startswith("score:")]
+    np.testing.assert_allclose(np.column_stack([table[name] for name in columns]), scores, atol=1e-9)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "scores" / "graphs").iterdir()}
     next(iter(before)).unlink()
     assert run_in(texts, command) == 0
@@ -284,6 +309,7 @@ def test_inspect_a_store_of_pictures_and_its_model(photos, run_in, tmp_path, cap
         ("predict many.cfmgml many --draw x", 2, "--draw is for pictures"),
         ("predict many.cfmgml many --on-error skip", 2, "--on-error is for pictures"),
         ("predict many.cfmgml papers.bags --dask tcp://a:1", 2, "--dask is for stores"),
+        ("predict many.cfmgml many --format xls", 2, "--format must be one of csv, tsv, json, jsonl, got 'xls'"),
         ("predict many.cfmgml many -o x.xls", 1, "x.xls must end in one of .csv"),
         ("inspect .", 1, "is not a store"),
     ],

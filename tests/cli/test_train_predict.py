@@ -129,6 +129,14 @@ def test_what_is_wrong_is_said_in_one_line(world, run_in, photo_model, capsys, c
     assert "Traceback" not in captured.err
 
 
+def test_steps_are_bounded(world, run_in, photo_model, tmp_path):
+    """An option of train is one that its module alone knows: this one was added there, and nowhere else."""
+    assert run_in(world, f"train base.bags -o {tmp_path / 'few.cfmgml'} --alpha 1e-3 --max-iter 2") == 0
+    model = CfMGML.load(tmp_path / "few.cfmgml")
+    assert model.max_iter == 2
+    assert model.n_iter_ <= 10 < CfMGML.load(photo_model).n_iter_
+
+
 def test_texts_from_raw_input(world, run_in, tmp_path, capsys):
     assert run_in(world, f"build text papers.jsonl -o {tmp_path / 'p.bags'}") == 0
     assert run_in(tmp_path, "train p.bags -o p.cfmgml --alpha 1e-3") == 0

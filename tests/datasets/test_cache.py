@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from cfmgml.datasets._cache import cached, content_digest, default_cache_dir
+from cfmgml.common.digests import files_digest
+from cfmgml.datasets._cache import cached, default_cache_dir
 from cfmgml.datasets._locate import find_data
 from examples import random_bags
 
@@ -124,11 +125,11 @@ def test_digest_sees_content_and_names_but_not_places(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x").write_text(text)
     (tmp_path / "a" / "y").write_text("one")
-    a, b, c, other_name = (content_digest([tmp_path / name]) for name in ("a/x", "b/x", "c/x", "a/y"))
+    a, b, c, other_name = (files_digest([tmp_path / name]) for name in ("a/x", "b/x", "c/x", "a/y"))
     assert a == b
     assert len({a, c, other_name}) == 3
     os.utime(tmp_path / "a" / "x", (0, 0))
-    assert content_digest([tmp_path / "a" / "x"]) == a
+    assert files_digest([tmp_path / "a" / "x"]) == a
 
 
 # -- finding data ----------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from cfmgml.builders.texts import counting, stream
 from cfmgml.builders.texts.builder import TextBuilder
 from cfmgml.builders.texts.cooccurrence import Vocabulary
 from cfmgml.builders.texts.counting import count_texts
+from cfmgml.common.tables import read_table, stream_table
 from cfmgml.data.parquet import writing
 from cfmgml.data.parquet.folder import HEADER
 from cfmgml.inputs import Pattern, bags_like
-from cfmgml.reading.tables import read_table, stream_table
 from cfmgml.stores import BagStore, build_store
 from file_input import image_bags, input_stream, parts_of, text_bags
 from made_up import make_photos, make_texts

@@ -11,7 +11,9 @@ import pyarrow.parquet
 import pytest
 
 from cfmgml import CfMGML, NodeSum
+from cfmgml.common.files import atomic_write
 from cfmgml.data.parquet.folder import KEY
+from cfmgml.learning.calibration import Calibration
 from cfmgml.scale import predict_store, prediction
 from cfmgml.stores import BagStore
 
@@ -27,6 +29,10 @@ def read(folder):
     return pyarrow.dataset.dataset(folder, format="parquet").to_table().to_pydict()
 
 
+def numbers(table, what="score"):
+    return np.column_stack([values for name, values in table.items() if name.startswith(f"{what}:")])
+
+
 def labels(scores, names):
     return [names[row].tolist() for row in scores > 0]
 
@@ -36,20 +42,23 @@ def test_all_levels(model, many, store, tmp_path, engine):
     predict_store(model, store, tmp_path, ("bag", "graph", "node"), engine=engine)
     bags, graphs, nodes = (read(tmp_path / level) for level in ("bags", "graphs", "nodes"))
     scores = model.decision_function(many)
-    np.testing.assert_allclose(bags["scores"], scores)
+    np.testing.assert_allclose(numbers(bags), scores)
     assert bags["labels"] == labels(scores, many.label_names)
-    assert bags["bag"] == list(range(many.n_bags))
-    np.testing.assert_allclose(graphs["scores"], model.decision_function_graphs(many))
-    assert graphs["bag"] == many.bag_ids.tolist()
-    assert graphs["graph"] == list(range(many.n_graphs))
-    np.testing.assert_allclose(nodes["contributions"], model.explain(many), atol=1e-12)
-    assert nodes["graph"] == np.repeat(np.arange(many.n_graphs), np.diff(many.graphs.node_ptr)).tolist()
-    assert nodes["node"][:3] == list(range(min(3, np.diff(many.graphs.node_ptr)[0])))[:3] or nodes["node"][0] == 0
+    assert bags["best"] == many.label_names[scores.argmax(axis=1)].tolist()
+    assert bags["bag"] == [str(k) for k in range(many.n_bags)]
+    np.testing.assert_allclose(numbers(graphs), model.decision_function_graphs(many))
+    assert graphs["bag"] == many.bag_ids.astype(str).tolist()
+    within = [str(k) for size in np.diff(many.bag_ptr) for k in range(size)]
+    assert graphs["graph"] == within
+    np.testing.assert_allclose(numbers(nodes, "adds"), model.explain(many), atol=1e-12)
+    sizes = np.diff(many.graphs.node_ptr)
+    assert nodes["graph"] == np.repeat(within, sizes).tolist()
+    assert nodes["node"] == [str(k) for size in sizes for k in range(size)]
 
 
 def test_on_a_cluster(model, many, store, tmp_path, client):
     predict_store(model, store, tmp_path, "graph", engine=client)
-    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], model.decision_function_graphs(many))
+    np.testing.assert_allclose(numbers(read(tmp_path / "graphs")), model.decision_function_graphs(many))
     assert not (tmp_path / "bags").exists()
 
 
@@ -62,9 +71,9 @@ def test_names_and_metadata(model, many, tmp_path):
     )
     named.to_store(tmp_path / "store", graphs_per_partition=100)
     predict_store(model, BagStore(tmp_path / "store"), tmp_path / "out", ("bag", "graph", "node"))
-    assert read(tmp_path / "out" / "bags")["name"] == named.bag_names.tolist()
-    assert read(tmp_path / "out" / "graphs")["name"] == named.graph_names.tolist()
-    assert read(tmp_path / "out" / "nodes")["name"] == named.graphs.node_names.tolist()
+    assert read(tmp_path / "out" / "bags")["bag"] == named.bag_names.tolist()
+    assert read(tmp_path / "out" / "graphs")["graph"] == named.graph_names.tolist()
+    assert read(tmp_path / "out" / "nodes")["node"] == named.graphs.node_names.tolist()
     schema = pyarrow.parquet.read_schema(next((tmp_path / "out" / "bags").iterdir()))
     assert json.loads(schema.metadata[KEY])["label_names"] == many.label_names.tolist()
 
@@ -75,8 +84,7 @@ def test_goes_on_where_it_was_interrupted(model, store, tmp_path, monkeypatch):
     files[1].unlink()
     files[2].write_bytes(files[2].read_bytes()[:50])
     written = []
-    write = prediction._write
-    monkeypatch.setattr(prediction, "_write", lambda path, *rest: written.append(path) or write(path, *rest))
+    monkeypatch.setattr(prediction, "atomic_write", lambda path: written.append(path) or atomic_write(path))
     predict_store(model, store, tmp_path)
     assert written == files[1:3]
     other = CfMGML(NodeSum("linear"), alpha=1e-2, n_rounds=1, max_iter=2).fit(store)
@@ -88,7 +96,7 @@ def test_goes_on_where_it_was_interrupted(model, store, tmp_path, monkeypatch):
 def test_kernels_that_need_training_graphs_predict_too(many, store, tmp_path):
     model = CfMGML(NodeSum(), alpha=1e-2, n_rounds=1, max_iter=5).fit(many[:40])
     predict_store(model, store, tmp_path, "graph")
-    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], model.decision_function_graphs(many))
+    np.testing.assert_allclose(numbers(read(tmp_path / "graphs")), model.decision_function_graphs(many))
 
 
 def test_unknown_levels(model, store, tmp_path):
@@ -105,10 +113,10 @@ def test_scores_of_another_kernel_are_not_kept(model, store, tmp_path):
     other = deepcopy(model)
     other.learned_ = replace(model.learned_, kernel=kernel, scorer=replace(model.scorer_, kernel=kernel))
     predict_store(model, store, tmp_path, "graph")
-    first = read(tmp_path / "graphs")["scores"]
+    first = numbers(read(tmp_path / "graphs"))
     predict_store(other, store, tmp_path, "graph")
-    np.testing.assert_allclose(read(tmp_path / "graphs")["scores"], other.decision_function_graphs(store.load()))
-    assert np.abs(np.array(first) - read(tmp_path / "graphs")["scores"]).max() > 1e-3
+    np.testing.assert_allclose(numbers(read(tmp_path / "graphs")), other.decision_function_graphs(store.load()))
+    assert np.abs(first - numbers(read(tmp_path / "graphs"))).max() > 1e-3
 
 
 @pytest.mark.slow
@@ -128,7 +136,7 @@ def test_two_runs_on_one_cluster_write_to_their_own_folders(model, store, tmp_pa
                 run.result()
     for _, one, name in runs:
         for level, scores in (("bags", one.decision_function), ("graphs", one.decision_function_graphs)):
-            np.testing.assert_allclose(read(tmp_path / name / level)["scores"], scores(store.load()))
+            np.testing.assert_allclose(numbers(read(tmp_path / name / level)), scores(store.load()))
 
 
 def rescaled(model, factor):
@@ -136,3 +144,14 @@ def rescaled(model, factor):
     scorer = replace(model.scorer_, coef=model.scorer_.coef * factor)
     other.learned_ = replace(model.learned_, scorer=scorer)
     return other
+
+
+def test_files_of_a_model_that_was_calibrated_are_not_taken_for_its_own(model, store, many, tmp_path):
+    """Same scores, other probabilities."""
+    calibrated = deepcopy(model)
+    ones = np.ones(len(many.label_names))
+    for factor in (1.0, 2.0):
+        calibrated.learned_ = replace(model.learned_, calibration=Calibration(factor * ones, 0 * ones))
+        predict_store(calibrated, store, tmp_path, "graph")
+        expected = 1 / (1 + np.exp(-factor * model.decision_function_graphs(many)))
+        np.testing.assert_allclose(numbers(read(tmp_path / "graphs"), "probability"), expected)

@@ -148,6 +148,9 @@ def test_a_kernel_that_is_no_sum_over_nodes(photos, photo_file):
     answer = Analyst(model).answer("image", Question(photo_file))
     assert answer["explanation"] is None
     assert len(answer["labels"]) == bags.n_labels
+    with pytest.raises(Refused, match="no sums over nodes") as refused:
+        Analyst(model, table=("node", "csv")).image(photo_file)
+    assert refused.value.status == 422
 
 
 def test_one_graph_of_the_whole_picture(photos, photo_file):

@@ -12,6 +12,8 @@ import httpx
 import numpy as np
 import pytest
 
+from cfmgml.common.tables import text_formats, write_table
+from cfmgml.learning.predictions import LEVELS, prediction_kinds, prediction_table
 from cfmgml.web.schemas import Answer
 
 IMAGE = "/api/v1/models/photos/image"
@@ -57,6 +59,24 @@ def test_texts_and_digits(client, text_model):
     strip = client.get("/api/v1/models/digits/samples/0")
     answer = post_image(client, strip.content, "/api/v1/models/digits/image").raise_for_status().json()
     assert len(answer["graphs"]) == 4
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_the_table_that_predict_writes(client, text_model, tmp_path, level, form):
+    text = "Immune cells attack the tumour. Vessels grow."
+    table = prediction_table(text_model, text_model.builder_.rebuild([text]), level)
+    write_table(table, tmp_path / f"expected.{form}")
+    response = client.post(TEXT, json={"text": text}, params={"table": level, "format": form}).raise_for_status()
+    assert response.headers["content-type"].partition(";")[0] == text_formats()[form].media_type
+    assert response.text == (tmp_path / f"expected.{form}").read_text()
+
+
+def test_tables_of_images_and_those_that_are_refused(client, photo_model, photo_file):
+    rows = post_image(client, photo_file, params={"regions": 4, "table": "node"}).raise_for_status().text
+    assert rows.partition("\n")[0] == ",".join(prediction_kinds(photo_model, "node"))
+    check_problem(post_image(client, photo_file, params={"table": "edge"}), 422, "bad_parameter")
+    check_problem(post_image(client, photo_file, params={"table": "bag", "format": "parquet"}), 422, "bad_parameter")
 
 
 def test_answers_follow_the_schema(client, photo_file):

@@ -15,6 +15,11 @@ def test_the_commands(live, make_file, photos, tmp_path):
     (tmp_path / "photo.jpg").write_bytes(make_file(photos["chelsea"][:200, :280], "JPEG"))
     said = [line for block in blocks("docs/api.md") if block.name == "client" for line in commands(block.body)]
     asked = [shlex.split(line) for line in said]
+    table = next(words for words in asked if "?" in words[-1])
+    asked.remove(table)
+    address = table[-1].replace("http://127.0.0.1:8000/api/v1/models/model", f"{live}/api/v1/models/texts")
+    done = subprocess.run([*table[:-1], "--silent", address], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.startswith(b"bag,graph,labels,best,score:")
     assert [words[-1].rpartition("/")[2] for words in asked] == list(MODELS)
     for words, route in zip(asked, MODELS, strict=True):
         assert words[-1] == f"http://127.0.0.1:8000/api/v1/models/model/{route}"

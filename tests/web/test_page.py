@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cfmgml.common.tables import read_table
+from cfmgml.learning.predictions import prediction_kinds
+
 
 def choose_file(page, name, data, kind="image/png"):
     page.locator("#file").set_input_files({"name": name, "mimeType": kind, "buffer": data})
@@ -34,6 +37,22 @@ def test_image_in_regions_and_labels_out(open_page, photo_model, photo_file):
     assert "cat" in page.locator("#tags").inner_text()
     outlines = (seen(page).min(axis=2) > 215).mean() - (read_pixels(photo_file).min(axis=2) > 215).mean()
     assert 0.004 < outlines < 0.2  # thin white lines on a brown cat
+
+
+def test_scores_as_a_file(open_page, photo_model, photo_file, tmp_path):
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    choose_file(page, "mine.png", photo_file)
+    wait_for_answer(page, "8 regions")
+    for level, n_rows in (("bag", 1), ("graph", 8), ("node", None)):
+        with page.expect_download() as event:
+            page.locator(f"#table-{level}").click()
+        assert event.value.suggested_filename == f"photos-{level}s.csv"
+        event.value.save_as(tmp_path / "table.csv")
+        rows = read_table(tmp_path / "table.csv")
+        assert list(rows[0]) == list(prediction_kinds(photo_model, level))
+        assert n_rows is None or len(rows) == n_rows
+    assert page.locator("#error").is_hidden()
 
 
 def read_pixels(data):

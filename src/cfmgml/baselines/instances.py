@@ -1,12 +1,12 @@
 """Graphs as vectors, for methods that know no graphs: the bag-of-instances form of the paper's tables."""
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from cfmgml.common.digests import short_digest
 from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
@@ -74,7 +74,7 @@ def canonical_order(contents: Iterable[bytes]) -> IntArray:
     >>> canonical_order([b"two", b"one", b"three"]).tolist(), canonical_order([b"three", b"two", b"one"]).tolist()
     ([1, 0, 2], [2, 1, 0])
     """
-    digests = [hashlib.blake2b(content, digest_size=16).digest() for content in contents]
+    digests = [short_digest(content) for content in contents]
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -26,9 +26,14 @@ def show(text: str) -> None:
     print(text)
 
 
-def table_writer() -> Callable[[str], object]:
+class TableOutput:
     """What writes a table to stdout: into a file or a pipe as it is, for programs; a terminal sees it screened."""
-    return sys.stdout.write if sys.stdout.isatty() else unscreened(sys.stdout).write
+
+    def __init__(self) -> None:
+        self._stream = sys.stdout if sys.stdout.isatty() else unscreened(sys.stdout)
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(data.decode())
 
 
 def check_target(path: Path, option: str = "-o") -> None:

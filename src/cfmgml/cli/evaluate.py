@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cfmgml.cli._compute import Device, DType, NJobs, check_compute
 from cfmgml.cli._console import say, show
+from cfmgml.cli._stores import only_for
 from cfmgml.cli.train import KernelName
 from cfmgml.common.printable import printable
 
@@ -49,7 +51,9 @@ def evaluate(
         bool, typer.Option("--apart", help="Where bags share graphs, measure with folds that share none, too.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder to keep measurements, tables and a report in.")] = None,
-    n_jobs: Annotated[int, typer.Option(help="Workers, each with one thread; -1 for one a core.")] = -1,
+    device: Device = None,
+    dtype: DType = None,
+    n_jobs: NJobs = -1,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the folds and the methods.")] = 0,
     log: Annotated[bool, typer.Option("--log", help="A line on stderr for everything that is done.")] = False,
 ) -> None:
@@ -61,18 +65,23 @@ def evaluate(
     from cfmgml.evaluation.page import About
     from cfmgml.evaluation.protocol import Protocol, schemes
     from cfmgml.evaluation.report import write_report
+    from cfmgml.evaluation.representations import MOST_IN_MATRIX
     from cfmgml.evaluation.summary import remarks, summary_table
     from cfmgml.evaluation.tables import markdown
     from cfmgml.model_selection import kernel_named
 
     chosen = find_methods(methods.split(",")) if methods else None  # a wrong name fails before the data is read
+    check_compute(device, dtype)
     bags = BagDataset.load(data)
     own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags), apart)
+    if own.kernel.is_explicit or bags.n_graphs > MOST_IN_MATRIX:
+        on_card = None if device == "cpu" else device
+        only_for(f"kernels without an explicit map, and up to {MOST_IN_MATRIX:,} graphs", device=on_card, dtype=dtype)
     protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
     for remark in remarks(own, protocol):
         say(remark)
     with _folder(out) as folder, work_bar(log) as reports:
-        experiment = Experiment(folder)
+        experiment = Experiment(folder, dtype=dtype or "float32", device=device or "cpu")
         failures = experiment.run([own], chosen, protocol, n_jobs, reports)
         results = experiment.results()
         for scheme in schemes(own) if results.methods else ():

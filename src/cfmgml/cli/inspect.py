@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,11 +27,11 @@ def inspect(
 ) -> None:
     from cfmgml.inputs import describe_file
 
-    found = describe_file(file)
-    show(json.dumps(found, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(found)))
+    description = describe_file(file)
+    show(json.dumps(description, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(description)))
 
 
-def _lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+def _lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
     for key, value in values.items():
         name = printable(str(key))
         if isinstance(value, Mapping):
@@ -41,7 +41,7 @@ def _lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
             yield f"{indent}{name}: {_word(value)}"
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

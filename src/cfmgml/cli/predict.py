@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say, table_writer
+from cfmgml.cli._compute import Device, DType, NJobs, load_model
+from cfmgml.cli._console import OnError, TableOutput, check_target, hint_on_pictures, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
 if TYPE_CHECKING:
+    from cfmgml.common.tables import TextFormat
     from cfmgml.data.bags import BagDataset
     from cfmgml.data.builder import FileOptions
     from cfmgml.inputs import Pattern
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.scale.prediction import StorePredictions
 
 HELP = (
     "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
@@ -39,13 +42,6 @@ class Level(StrEnum):
     NODE = "node"
 
 
-class Format(StrEnum):
-    CSV = "csv"
-    TSV = "tsv"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
 def register(app: typer.Typer) -> None:
     app.command(help=HELP)(predict)
 
@@ -60,7 +56,7 @@ def predict(
             "--out", "-o", help="The table to write: .csv, .tsv, .json, .jsonl or .parquet; for a store also a folder."
         ),
     ] = None,
-    format: Annotated[Format, typer.Option(help="Of the table on stdout.")] = Format.CSV,
+    format: Annotated[str, typer.Option(metavar="csv|tsv|json|jsonl", help="Of the table on stdout.")] = "csv",
     segments: Annotated[Path | None, typer.Option(help="Folder of masks for pictures.")] = None,
     max_regions: Annotated[int | None, typer.Option(min=1, help="Most regions found in a picture.")] = None,
     draw: Annotated[Path | None, typer.Option(help="Folder for the pictures with their labelled regions.")] = None,
@@ -70,81 +66,84 @@ def predict(
     on_error: Annotated[
         OnError, typer.Option(help="Stop at pictures that cannot be used, or skip them.")
     ] = OnError.STOP,
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes for building, and for a store.")] = None,
+    device: Device = None,
+    dtype: DType = None,
+    n_jobs: NJobs = None,
     dask: DaskAddress = None,
 ) -> None:
-    from cfmgml.stores import is_store
+    from cfmgml.common.tables import check_writable, write_table
+    from cfmgml.scale.prediction import StorePredictions
+    from cfmgml.stores import BagStore, is_store
 
-    if len(inputs) == 1 and is_store(inputs[0]):
-        skip = on_error is OnError.SKIP
+    form, skip = _form(format), "skip" if on_error is OnError.SKIP else None
+    in_store = len(inputs) == 1 and is_store(inputs[0])
+    if in_store:
         only_for("pictures", segments=segments, max_regions=max_regions, draw=draw, masks=masks, on_error=skip)
-        _predict_store(model_file, Path(inputs[0]), level, out, format, engine_of(dask, n_jobs), n_jobs)
-        return
-    only_for("stores", dask=dask)
-    from cfmgml.data.builder import known_builder
-    from cfmgml.inputs import bags_like, prediction_rows, write_table
-    from cfmgml.model.cfmgml import CfMGML
-    from cfmgml.reading.tables import check_writable, format_table
-
-    if out is not None:
+    else:
+        only_for("stores", dask=dask)
+    if level is Level.NODE:
+        only_for("scores, not for what nodes add", device=None if device == "cpu" else device, dtype=dtype)
+    if out is not None and not (in_store and not out.suffix):
         check_target(out)
         check_writable(out)
-    model = CfMGML.load(model_file)
-    pattern, options = _pattern(model, inputs, segments, max_regions, n_jobs, on_error)
+    model = load_model(model_file, device, dtype, n_jobs)
+    if in_store:
+        store, engine = BagStore(inputs[0]), engine_of(dask, n_jobs, model.device)
+        predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
+        _write_store(predictions, out, form)
+        return
+    from cfmgml.data.builder import known_builder
+    from cfmgml.inputs import bags_like
+    from cfmgml.learning.predictions import prediction_table
+
+    pattern, options = _pattern(model, inputs, n_jobs, segments=segments, max_regions=max_regions, on_error=skip)
     with hint_on_pictures(on_error):
         bags = bags_like(pattern, inputs, labels=False, options=options)
-    rows = prediction_rows(model, bags, level.value)
+    table = prediction_table(model, bags, level.value)
     if draw is not None:
         _draw(model, bags, draw)
     if masks is not None:
         known_builder(bags.builder).write_masks(bags, masks)
         say(f"Wrote {bags.n_bags} masks to {masks}.")
     if out is None:
-        table_writer()(format_table(rows, f".{format.value}"))
+        with form.join(TableOutput(), table.kinds) as add:
+            add(form.encode(table))
     else:
-        write_table(rows, out)
-        say(f"Wrote {out}: {len(rows):,} rows, one a {level.value}.")
+        write_table(table, out)
+        say(f"Wrote {out}: {len(table):,} rows, one a {level.value}.")
 
 
-def _predict_store(
-    model_file: Path, folder: Path, level: Level, out: Path | None, format: Format, engine: str, n_jobs: int | None
-) -> None:
-    from cfmgml.inputs.store_predictions import StorePredictions
-    from cfmgml.model.cfmgml import CfMGML
-    from cfmgml.reading.tables import check_writable
-    from cfmgml.stores import BagStore
+def _form(name: str) -> "TextFormat":
+    from cfmgml.common.tables import text_formats
 
-    as_folder = out is not None and not out.suffix
-    if out is not None and not as_folder:
-        check_target(out)
-        check_writable(out)
-    model, store = CfMGML.load(model_file), BagStore(folder)
-    predictions = StorePredictions(model, store, level.value, engine, n_jobs, sys.stderr.isatty())
+    known = text_formats()
+    if name not in known:
+        raise typer.BadParameter(f"--format must be one of {', '.join(known)}, got {name!r}.")
+    return known[name]
+
+
+def _write_store(predictions: "StorePredictions", out: Path | None, form: "TextFormat") -> None:
+    level = predictions.level
     if out is None:
-        predictions.write_text(table_writer(), f".{format.value}")
-    elif as_folder:
-        say(f"Wrote {predictions.write_folder(out)}: {store.n_partitions:,} files, a row a {level.value}.")
+        predictions.write_text(TableOutput(), form)
+    elif out.suffix:
+        say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level}.")
     else:
-        say(f"Wrote {out}: {predictions.write(out):,} rows, one a {level.value}.")
+        n_files = predictions.store.n_partitions
+        say(f"Wrote {predictions.write_folder(out)}: {n_files:,} files, a row a {level}.")
 
 
 def _pattern(
-    model: "CfMGML",
-    inputs: list[str],
-    segments: Path | None,
-    max_regions: int | None,
-    n_jobs: int | None,
-    on_error: OnError,
+    model: "CfMGML", inputs: list[str], n_jobs: int | None, **given: Path | str | int | None
 ) -> "tuple[Pattern, FileOptions]":
     """How to build raw input; options that its kind does not have are refused, and all of them for bags."""
     from cfmgml.inputs.patterns import Pattern, is_file_of_bags
 
-    skip = "skip" if on_error is OnError.SKIP else None
-    given = {"segments": segments, "max_regions": max_regions, "n_jobs": n_jobs, "on_error": skip}
-    chosen = {name: value for name, value in given.items() if value is not None}
     if is_file_of_bags(inputs):
-        only_for("raw input", **chosen)
-    return Pattern.of_model(model).adjusted(chosen)
+        only_for("raw input", **given)
+    pattern = Pattern.of_model(model)
+    workers = n_jobs if pattern.knows("n_jobs") else None
+    return pattern.adjusted({name: value for name, value in {**given, "n_jobs": workers}.items() if value is not None})
 
 
 def _draw(model: "CfMGML", bags: "BagDataset", folder: Path) -> None:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from cfmgml.cli._compute import Device, DType, NJobs, check_compute
+
 HELP = (
     "Show a model in the browser: drop a picture or paste a text, and see its regions or sentences labelled.\n\n"
     "Only this machine can reach it unless --host says otherwise. Stop it with Ctrl-C.\n\n\b\nExamples:\n"
@@ -28,7 +30,15 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 8000,
     allow_host: AllowHost = None,
+    device: Device = None,
+    dtype: DType = None,
+    n_jobs: NJobs = None,
 ) -> None:
+    from joblib import effective_n_jobs
+
     from cfmgml import web
 
-    web.serve(model_file, host=host, port=port, allow_hosts=allow_host or ())
+    check_compute(device, dtype)
+    limits = None if n_jobs is None else web.Limits(workers=effective_n_jobs(n_jobs))
+    allowed = allow_host or ()
+    web.serve(model_file, host=host, port=port, limits=limits, allow_hosts=allowed, device=device, dtype=dtype)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cfmgml.cli._compute import Device, DType, NJobs, check_compute
 from cfmgml.cli._console import check_target, say
 from cfmgml.cli._stores import DaskAddress, engine_of, only_for
 
@@ -63,10 +64,13 @@ def train(
     balanced: Annotated[bool, typer.Option("--balanced", help="Rare labels count more.")] = False,
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
     rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds.")] = 0,
-    n_jobs: Annotated[
-        int | None, typer.Option(help="Threads that compute the Gram matrix; for a store, processes (all cores).")
+    max_iter: Annotated[
+        int | None, typer.Option(min=1, help="Most steps in each of the 5 rounds.", show_default="200")
     ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds.")] = 0,
+    device: Device = None,
+    dtype: DType = None,
+    n_jobs: NJobs = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="For a store: file to keep how far it is in; the same command goes on from it.")
     ] = None,
@@ -79,11 +83,13 @@ def train(
     strength = _strength(alpha)
     engine = engine_of(dask, n_jobs)
     check_target(out)
+    check_compute(device, dtype)
     from cfmgml.model.cfmgml import CfMGML
 
     in_store = data.is_dir()
     if in_store:
-        only_for("files of bags, not for a store", probability=probability, rank=rank, context=context)
+        only_for("files of bags, not for a store", probability=probability, rank=rank, context=context, dtype=dtype)
+        only_for("files of bags, not for a store", device=None if device == "cpu" else device)
     else:
         only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
     bags = _open_store(data, checkpoint) if in_store else _open_bags(data)
@@ -93,10 +99,15 @@ def train(
         context=context or 0.0,
         probability=probability,
         rank=rank,
+        max_iter=max_iter,
         random_state=seed,
+        dtype=dtype or "float64",
+        device=device or "cpu",
         n_jobs=n_jobs,
         verbose=log or sys.stderr.isatty(),
     )
+    if model.kernel.is_explicit:
+        only_for("kernels without an explicit map (nodes, hopper)", dtype=dtype)
     say(f"Learning from {bags!r} with {model.kernel!r}")
     model.set_params(alpha=_choose(model, bags, seed) if strength is None else strength)
     _fit(model, bags, engine, checkpoint, cache)

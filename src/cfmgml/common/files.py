@@ -11,7 +11,6 @@ unpacked or made from it: its members against the bytes on disk, a header's valu
 """
 
 import contextlib
-import hashlib
 import importlib.util
 import io
 import itertools
@@ -28,6 +27,7 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml.common.digests import bytes_digest, json_digest
 from cfmgml.common.memory import physical_gib
 from cfmgml.common.segments import offsets
 
@@ -121,7 +121,7 @@ def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Ar
         "version": VERSION,
         "written_by": f"cfmgml {__version__}",
         "meta": meta,
-        "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+        "sha256": {name: bytes_digest(data) for name, data in members.items()},
     }
     header = json.loads(json.dumps(header, allow_nan=False))  # tuples as lists, keys as strings: as it will be read
     text = json.dumps({**header, "digest": header_digest(header)}, ensure_ascii=False).encode()
@@ -145,7 +145,7 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 def header_digest(header: Mapping[str, Any]) -> str:
     """The hash of a file's whole content: of the header, which has the arrays' hashes in it."""
     own = {name: value for name, value in header.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()
+    return json_digest(own)
 
 
 def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -269,7 +269,7 @@ def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[An
             data = stream.read(entry.file_size + 1)
     except Exception as error:
         raise _Damaged(f"array {name!r} cannot be unpacked ({error})") from error
-    if hashlib.sha256(data).hexdigest() != digest:
+    if bytes_digest(data) != digest:
         raise _Damaged(f"array {name!r} does not match its checksum")
     try:
         _check_shape(data)

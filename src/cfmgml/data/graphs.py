@@ -18,7 +18,6 @@ once and self-loops not at all. A graph may be disconnected or have no edges or 
 it must have a node. Edge weights are kept, and kernels ignore them unless they say otherwise.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfmgml.common.adjacency import neighbour_lists
+from cfmgml.common.digests import short_digest
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import check_index, lengths, segment_ids, take_segments
 from cfmgml.common.typing import FloatArray, Index, IntArray, NameArray
@@ -254,7 +254,7 @@ def label_codes(labels: Sequence[str] | NDArray[Any]) -> IntArray:
     array([ 404799973914955058, 8469165195741662953,  404799973914955058])
     """
     words, inverse = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)
-    codes = [int.from_bytes(hashlib.blake2b(w.encode(), digest_size=8).digest(), "little") >> 1 for w in words.tolist()]
+    codes = [int.from_bytes(short_digest(w.encode(), 8), "little") >> 1 for w in words.tolist()]
     return np.array(codes, dtype=np.int64)[inverse]
 
 

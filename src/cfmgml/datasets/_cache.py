@@ -1,17 +1,16 @@
 """Built bags, kept on disk: the second time costs a file's reading.
 
-A file's name is a digest of what went into the build: the contents of the files read (`content_digest`), the
+A file's name is a digest of what went into the build: the contents of the files read (`files_digest`), the
 parameters, and the versions of what computes. So nothing is ever out of date, and deleting the folder is always safe.
 """
 
-import hashlib
-import json
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from cfmgml.common.digests import json_digest
 from cfmgml.data.bags import BagDataset
 
 VARIABLE = "CFMGML_CACHE"
@@ -42,7 +41,7 @@ def cached(
     if cache_dir is False:
         return build()
     folder = default_cache_dir() if cache_dir is None else Path(cache_dir)
-    path = folder / f"{builder_name}-{_digest(builder_name, key)}.bags"
+    path = folder / f"{builder_name}-{json_digest([builder_name, key])[:32]}.bags"
     if path.exists():
         try:
             return BagDataset.load(path)
@@ -67,17 +66,3 @@ def default_cache_dir() -> Path:
     if named:
         return Path(named).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cfmgml"
-
-
-def content_digest(paths: Iterable[Path]) -> str:
-    """One digest of files' names and contents, in the order given; where they lie does not count."""
-    total = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as stream:
-            total.update(json.dumps(path.name).encode() + hashlib.file_digest(stream, "sha256").digest())
-    return total.hexdigest()
-
-
-def _digest(builder_name: str, key: dict[str, Any]) -> str:
-    text = json.dumps([builder_name, key], sort_keys=True, ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -12,11 +12,11 @@ import numpy as np
 from cfmgml.builders.texts.builder import TextBuilder
 from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.common.digests import files_digest
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.overlap import overlap_summary
-from cfmgml.datasets._cache import content_digest
 
 Record = dict[str, Any]
 
@@ -43,7 +43,7 @@ def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) ->
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join([*names, *Running._fields])}.")
     builder = TextBuilder(**{name: value for name, value in options.items() if name in names})
-    return {"content": content_digest([file]), **selection, "builder": builder.told()}
+    return {"content": files_digest([file]), **selection, "builder": builder.told()}
 
 
 def with_references(

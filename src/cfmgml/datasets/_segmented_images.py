@@ -10,9 +10,10 @@ from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.builders.pictures.source_files import source_info
+from cfmgml.common.digests import files_digest
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import library_versions
-from cfmgml.datasets._cache import cached, content_digest
+from cfmgml.datasets._cache import cached
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def load_collection(
             **running,
         )
 
-    key = {"content": content_digest(layout.sources), "about": dict(about), **_recipe_key(recipe)}
+    key = {"content": files_digest(layout.sources), "about": dict(about), **_recipe_key(recipe)}
     bags = cached(builder_name, key, build, cache_dir)
     names = [] if bags.bag_names is None else bags.bag_names.tolist()
     files = source_info({name: layout.locate(name) for name in names}, layout.folder)

@@ -40,10 +40,18 @@ class Experiment:
         reported on, and gone on from.
     data_folder
         Where data sets are; None for what the environment's ``CFMGML_DATA`` names.
+    dtype, device
+        Of the Gram matrices, see `gram_matrix`.
     """
 
-    def __init__(self, out: str | Path, data_folder: str | Path | None = None) -> None:
-        self.out = Path(out)
+    def __init__(
+        self,
+        out: str | Path,
+        data_folder: str | Path | None = None,
+        dtype: str = "float32",
+        device: str = "cpu",
+    ) -> None:
+        self.out, self.dtype, self.device = Path(out), dtype, device
         self.data_folder = None if data_folder is None else Path(data_folder)
         self.store = ResultStore(self.out / "rows.jsonl")
 
@@ -125,7 +133,7 @@ class Experiment:
         return sorted(units, key=lambda unit: -unit.cost)
 
     def _load(self, data: DataSet, protocol: Protocol) -> LoadedData:
-        return LoadedData(data, self.data_folder, protocol.n_bags, protocol.seed)
+        return LoadedData(data, self.data_folder, protocol.n_bags, protocol.seed, self.dtype, self.device)
 
     def forget(self, data_sets: Sequence[DataSet], methods: Sequence[Method] | None) -> int:
         """Drop the rows of these data sets and methods, so that they are measured anew; returns how many.

@@ -9,7 +9,6 @@ with node labels only.
 is then taken from them all, without labels; for features, from the training graphs.
 """
 
-import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
@@ -64,10 +64,20 @@ class LoadedData:
         The folder of data sets; None for what the environment's ``CFMGML_DATA`` names.
     n_bags
         Take so many bags only, drawn by ``seed``; None for all.
+    dtype, device
+        Of the Gram matrices.
     """
 
-    def __init__(self, data: DataSet, path: Path | None = None, n_bags: int | None = None, seed: int = 0) -> None:
-        self.data, self.path = data, path
+    def __init__(
+        self,
+        data: DataSet,
+        path: Path | None = None,
+        n_bags: int | None = None,
+        seed: int = 0,
+        dtype: str = "float32",
+        device: str = "cpu",
+    ) -> None:
+        self.data, self.path, self.dtype, self.device = data, path, dtype, device
         self._fingerprints: dict[str, str] = {}
         bags = data.load(path)
         self._chosen = np.flatnonzero(draw_bags(bags, n_bags, seed))
@@ -128,7 +138,9 @@ class LoadedData:
         if name not in self._fingerprints:
             bags, kernel = self.represent(name)
             text = f"{bags.fingerprint()} {name} {kernel!r}"
-            self._fingerprints[name] = hashlib.sha256(text.encode()).hexdigest()[:16]
+            if (self.dtype, self.device) != ("float32", "cpu"):
+                text = f"{text} {self.dtype} {self.device}"
+            self._fingerprints[name] = bytes_digest(text.encode())[:16]
         return self._fingerprints[name]
 
     def write(self, name: str, folder: Path, n_jobs: int | None) -> RepresentationFiles:
@@ -140,7 +152,7 @@ class LoadedData:
         folder.mkdir(parents=True, exist_ok=True)
         if kernel is not None and in_matrix and not gram_file.exists():
             with threadpool_limits(limits=1):  # the same sums in the same order, however many cores there are
-                K = gram_matrix(kernel, bags.graphs, dtype="float32", n_jobs=n_jobs)
+                K = gram_matrix(kernel, bags.graphs, dtype=self.dtype, n_jobs=n_jobs, device=self.device)
             with atomic_write(gram_file) as stream:
                 np.save(stream, K)
         if not bags_file.exists():

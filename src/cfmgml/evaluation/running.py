@@ -26,7 +26,7 @@ from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.objectives import paper_objective
 from cfmgml.evaluation.representations import RepresentationFiles
 from cfmgml.evaluation.rows import Row
-from cfmgml.kernels import Kernel
+from cfmgml.kernels import Kernel, Precomputed
 from cfmgml.learning.estimator import BagEstimator
 from cfmgml.model.cfmgml import CfMGML
 
@@ -118,6 +118,8 @@ def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) 
     for others, settings in groupby(unit.settings, key=_without_alpha):
         path = [params["alpha"] for params in settings if "alpha" in params]
         model = method.make(kernel, unit.plan.seed, **unit.fixed, **others)
+        if isinstance(model, CfMGML) and isinstance(kernel, Precomputed):
+            model.set_params(dtype=str(kernel.K.dtype))  # as precise as the matrix
         if path:
             assert isinstance(model, CfMGML)
             with metered() as meter:

@@ -1,13 +1,12 @@
 """What is in a file of bags or of a model, or in a store: `describe_file`."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from cfmgml.common.files import read_header
 from cfmgml.common.segments import lengths
+from cfmgml.common.typing import IntArray, JsonView
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder, known_builder
 from cfmgml.data.graphs import GraphBatch
@@ -18,7 +17,7 @@ from cfmgml.reading.contents import same_graphs
 from cfmgml.reading.remarks import label_remarks
 from cfmgml.stores import BagStore
 
-Description = dict[str, Any]
+Description = dict[str, object]
 
 
 def describe_file(path: str | Path) -> Description:
@@ -45,7 +44,7 @@ def describe_file(path: str | Path) -> Description:
     return {**about, **describe(Path(path), header["meta"])}
 
 
-def _describe_bags(path: Path, meta: Mapping[str, Any]) -> Description:
+def _describe_bags(path: Path, meta: JsonView) -> Description:
     bags = BagDataset.load(path)
     sizes = {"bags": bags.n_bags, **_sizes(bags.graphs), "graphs a bag": _spread(lengths(bags.bag_ptr))}
     return {
@@ -84,7 +83,7 @@ def _manifest(store: BagStore) -> str:
     return "none: written by an older cfmgml, and a missing partition cannot be noticed"
 
 
-def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
+def _describe_model(path: Path, meta: JsonView) -> Description:
     model = CfMGML.load(path)
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "kernel"}
     trained: Description = {
@@ -109,7 +108,7 @@ def _describe_model(path: Path, meta: Mapping[str, Any]) -> Description:
     }
 
 
-def _built(builder: BagBuilder | None, info: Mapping[str, Any]) -> Description:
+def _built(builder: BagBuilder | None, info: JsonView) -> Description:
     known = known_builder(builder)
     told = {name: info[name] for name in ("name", "description", "source", "licence") if name in info}
     skipped, remarks = info.get("skipped") or {}, label_remarks(info)
@@ -120,7 +119,7 @@ def _built(builder: BagBuilder | None, info: Mapping[str, Any]) -> Description:
     )
 
 
-def _repeated(overlap: Mapping[str, Any] | None) -> Description:
+def _repeated(overlap: JsonView | None) -> Description:
     """Graphs that are the same, by content; of a store, when it was built."""
     if overlap is None:
         return {"known": "not looked for"}
@@ -132,15 +131,15 @@ def _repeated(overlap: Mapping[str, Any] | None) -> Description:
 
 
 def _sizes(graphs: GraphBatch) -> Description:
-    found: Description = {"graphs": graphs.n_graphs, "nodes": graphs.n_nodes, "edges": int(graphs.edges.shape[1])}
+    sizes: Description = {"graphs": graphs.n_graphs, "nodes": graphs.n_nodes, "edges": int(graphs.edges.shape[1])}
     if graphs.n_graphs:
-        found["nodes a graph"] = _spread(lengths(graphs.node_ptr))
-    found["node labels"] = 0 if graphs.node_labels is None else len(np.unique(graphs.node_labels))
-    found["node attributes"] = graphs.n_attributes
-    return found
+        sizes["nodes a graph"] = _spread(lengths(graphs.node_ptr))
+    sizes["node labels"] = 0 if graphs.node_labels is None else len(np.unique(graphs.node_labels))
+    sizes["node attributes"] = graphs.n_attributes
+    return sizes
 
 
-def _spread(counts: Any) -> str:
+def _spread(counts: IntArray) -> str:
     return f"{counts.min()} to {counts.max()}, mean {counts.mean():.1f}"
 
 
@@ -160,7 +159,7 @@ def _labels(bags: BagDataset) -> Description:
         return {"known": "no labels"}
     known = 1.0 if bags.Y_known is None else float(bags.Y_known.mean())
     counts = dict(zip(bags.label_names.tolist(), bags.Y.sum(axis=0).tolist(), strict=True))
-    found: Description = {"known": f"{known:.0%}", "a bag": round(float(bags.Y.sum() / bags.n_bags), 2), "bags": counts}
+    told: Description = {"known": f"{known:.0%}", "a bag": round(float(bags.Y.sum() / bags.n_bags), 2), "bags": counts}
     if bags.graph_Y is not None:
-        found["graphs"] = dict(zip(bags.label_names.tolist(), bags.graph_Y.sum(axis=0).tolist(), strict=True))
-    return found
+        told["graphs"] = dict(zip(bags.label_names.tolist(), bags.graph_Y.sum(axis=0).tolist(), strict=True))
+    return told

@@ -28,6 +28,10 @@ class Pattern:
     def of_model(cls, model: CfMGML) -> "Pattern":
         return cls(known_builder(model.builder_), model.label_names_.tolist())
 
+    def knows(self, option: str) -> bool:
+        """Whether reading its files has such an option."""
+        return option in {field.name for field in fields(self.builder.file_options)}
+
     def adjusted(self, given: Mapping[str, object]) -> "tuple[Pattern, FileOptions]":
         """With the options given, by name: those of reading its files, and parameters that may differ from training."""
         known = {field.name for field in fields(self.builder.file_options)}

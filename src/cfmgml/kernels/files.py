@@ -1,12 +1,11 @@
 """A resolved kernel as JSON and arrays, and back: by the names of its class and parameters, never by pickle."""
 
 import uuid
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.digests import digest_of
+from cfmgml.common.typing import Array, Arrays, Json
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
@@ -18,13 +17,12 @@ from cfmgml.kernels.weisfeiler_lehman import MAX_ITER, WeisfeilerLehman
 SAVED = {
     k.__name__: k for k in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
 }
-Arrays = dict[str, NDArray[Any]]
 MAX_KERNELS = 1000  # in a file, parts of sums and products included
 MAX_NUMBER = 1e100  # products and sums of such numbers are finite
 LARGEST = {"n_iter": MAX_ITER, "n_bits": MAX_BITS, "n_attributes_": 10**7, "width_": 10**7}  # counts; else 2^63
 
 
-def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[dict[str, Any], Arrays]:
+def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[Json, dict[str, Array]]:
     """What `kernel_from_state` needs to make the kernel again."""
     name = type(kernel).__name__
     if SAVED.get(name) is not type(kernel):
@@ -32,7 +30,7 @@ def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[dict[str, Any]
             f"a model with {kernel!r} cannot be saved: a file holds arrays and numbers, not code. "
             f"Known: {sorted(SAVED)}."
         )
-    arrays: Arrays = {}
+    arrays: dict[str, Array] = {}
     settled = {key: value for key, value in vars(kernel).items() if key.endswith("_")}
     state = {
         "class": name,
@@ -60,7 +58,7 @@ def kernel_digest(kernel: Kernel) -> str:
     return digest_of(arrays, state)
 
 
-def _put(value: Any, name: str, arrays: Arrays) -> Any:
+def _put(value: object, name: str, arrays: dict[str, Array]) -> object:
     if isinstance(value, np.ndarray):
         arrays[name] = value
         return {"array": name}
@@ -77,7 +75,7 @@ def _put(value: Any, name: str, arrays: Arrays) -> Any:
     raise TypeError(f"{name} cannot be saved: it is {value!r}.")
 
 
-def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
+def kernel_from_state(state: Json, arrays: Arrays) -> Kernel:
     """The kernel that `kernel_state` described; counts and numbers that none can have are refused."""
     if (n_kernels := _n_kernels(state)) > MAX_KERNELS:
         raise ValueError(f"the file's kernel has {n_kernels:,} parts, more than {MAX_KERNELS:,}.")
@@ -87,8 +85,9 @@ def kernel_from_state(state: dict[str, Any], arrays: Arrays) -> Kernel:
         raise ValueError(f"the file's kernel cannot be read ({error!r}).") from error
 
 
-def _make(state: dict[str, Any], arrays: Arrays) -> Kernel:
-    made = SAVED[state["class"]](**{key: _take(key, value, arrays) for key, value in state["params"].items()})
+def _make(state: Json, arrays: Arrays) -> Kernel:
+    params: Json = {key: _take(key, value, arrays) for key, value in state["params"].items()}
+    made = SAVED[state["class"]](**params)
     for key, value in state["settled"].items():
         if not key.endswith("_") or key.startswith("_"):
             raise TypeError(f"settled attribute {key!r}")  # no method may be put out of the way
@@ -96,7 +95,7 @@ def _make(state: dict[str, Any], arrays: Arrays) -> Kernel:
     return made
 
 
-def _take(name: str, value: Any, arrays: Arrays) -> Any:
+def _take(name: str, value: object, arrays: Arrays) -> object:
     if isinstance(value, dict):
         if "array" not in value:
             return _make(value["kernel"], arrays)
@@ -110,7 +109,7 @@ def _take(name: str, value: Any, arrays: Arrays) -> Any:
     return value
 
 
-def check_finite(array: NDArray[Any], name: str) -> NDArray[Any]:
+def check_finite(array: Array, name: str) -> Array:
     """The array, if no number in it is so large, or none at all, that what is computed from it is not finite."""
     least, most = (float(array.min(initial=0)), float(array.max(initial=0))) if array.dtype.kind == "f" else (0, 0)
     if not -MAX_NUMBER <= least <= most <= MAX_NUMBER:  # not so for NaN
@@ -118,7 +117,7 @@ def check_finite(array: NDArray[Any], name: str) -> NDArray[Any]:
     return array
 
 
-def _n_kernels(state: Any) -> int:
+def _n_kernels(state: object) -> int:
     if isinstance(state, dict):
         return ("class" in state) + sum(map(_n_kernels, state.values()))
     return sum(map(_n_kernels, state)) if isinstance(state, list) else 0

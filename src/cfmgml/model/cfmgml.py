@@ -1,6 +1,7 @@
 """`CfMGML`: coarse and fine-grained multi-graph multi-label learning (Wang et al.), corrected."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from cfmgml.learning.estimator import BagEstimator, check_bags, check_targets, l
 from cfmgml.learning.label_weights import label_weights
 from cfmgml.learning.learned import Learned, learned
 from cfmgml.learning.objective import RankLoss
-from cfmgml.learning.scoring import training_rows
+from cfmgml.learning.scoring import DualScorer, training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
 from cfmgml.learning.solvers.paper import solve_paper, solve_printed
@@ -371,6 +372,26 @@ class CfMGML(BagEstimator):
             raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
         scores = self.scorer_.node_scores(bags.graphs)
         return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self._has_context else scores
+
+    def compute_with(self, *, dtype: str | None = None, device: str | None = None, n_jobs: int | None = None) -> Self:
+        """Predict from here on in another precision, on another device or with other threads; None leaves one as it is.
+
+        What was learned stays the same. Weights of an explicit map are multiplied by numpy, in float64: for those,
+        other precisions and devices are refused.
+        """
+        if dtype is None and device is None and n_jobs is None:
+            return self
+        precision, place, threads = dtype or self.dtype, device or self.device, n_jobs or self.n_jobs
+        check_device(place)
+        check_dtype(precision, place)
+        if isinstance(self.scorer_, DualScorer):
+            scorer = replace(self.scorer_, dtype=precision, device=place, n_jobs=threads)
+            self.learned_ = replace(self.learned_, scorer=scorer)
+        elif device not in (None, "cpu") or dtype not in (None, "float64"):
+            raise ValueError(
+                f"{self.kernel_!r} has an explicit map: its scores are computed with device='cpu' and dtype='float64'."
+            )
+        return self.set_params(dtype=precision, device=place, n_jobs=threads)
 
     @property
     def _has_context(self) -> bool:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from cfmgml.common.tables import Row, read_table
 from cfmgml.common.typing import FloatArray
-from cfmgml.reading.tables import Row, read_table
 
 KEYS = ("image", "file", "filename", "path", "name", "id", "bag", "document", "graph")
 TRUE, FALSE, UNKNOWN = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}, {"", "nan", "?", "none", "null"}

@@ -1,12 +1,11 @@
 """The objective over a store: a map over blocks of partitions, and a sum."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from cfmgml.common.digests import bytes_digest, json_digest
 from cfmgml.common.typing import FloatArray
 from cfmgml.learning.solvers.cccp import column_squares, units_of_theta
 from cfmgml.scale.engines import Engine, Sums, add
@@ -94,7 +93,7 @@ class StoreProblem:
         loss = self.job.loss
         told = {name: value for name, value in vars(loss).items() if isinstance(value, str | float | int)}
         shape = [self.job.key, self.alpha, self.job.fit_intercept, len(self.blocks), loss.label_weights.tolist()]
-        return hashlib.sha256(json.dumps([told, shape], sort_keys=True).encode()).hexdigest()
+        return json_digest([told, shape])
 
     def start(self) -> FloatArray:
         return np.zeros((self.n_features + self.job.fit_intercept) * self.job.n_labels)
@@ -112,8 +111,7 @@ class StoreProblem:
         return theta[:split].reshape(-1, self.job.n_labels), intercept
 
     def bound(self, theta: FloatArray) -> "StoreBound":
-        named = hashlib.sha256(repr(self.job.loss.temperature).encode() + theta.tobytes())
-        return StoreBound(self, theta, named.hexdigest())
+        return StoreBound(self, theta, bytes_digest(repr(self.job.loss.temperature).encode() + theta.tobytes()))
 
     def value_and_gradient(
         self, theta: FloatArray, around: FloatArray | None = None, tag: str = ""

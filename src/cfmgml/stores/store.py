@@ -12,16 +12,15 @@ BagStore(3 partitions, 30 bags, 105 graphs, 10 labels)
 30
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cfmgml.common.typing import IntArray, NameArray
+from cfmgml.common.digests import bytes_digest
+from cfmgml.common.typing import IntArray, Json, JsonView, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder, builder_of
 from cfmgml.data.graphs import GraphBatch
@@ -76,18 +75,18 @@ class BagStore:
         names = header["label_names"]
         self.label_names: NameArray | None = None if names is None else np.array(names, dtype=np.str_)
         self.columns: Mapping[str, str] = header["columns"]
-        self._info: Mapping[str, Any] | None = header.pop("info")
+        self._info: JsonView | None = header.pop("info")
         self._header = header
         self.has_manifest: bool = self.partitions[0].sha256 is not None  # which says what should be there
         header.pop("partitions", None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """For worker processes, which may be elsewhere: a vocabulary in ``info`` can be large, and is in the folder."""
         kept = {name: value for name, value in vars(self).items() if name != "builder"}
         return {**kept, "_info": None, "path": self.path.absolute()}
 
     @property
-    def info(self) -> Mapping[str, Any]:
+    def info(self) -> JsonView:
         if self._info is None:
             self._info = read_header(self.path)["info"]
         assert self._info is not None
@@ -146,7 +145,7 @@ class BagStore:
     def fingerprint(self) -> str:
         """A hash of what all partitions hold: their names have digests of their contents."""
         names = "\n".join(part.name for part in self.partitions)
-        return hashlib.sha256(names.encode()).hexdigest()
+        return bytes_digest(names.encode())
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -156,7 +155,7 @@ class BagStore:
         arrays = dict(read_arrays(self.path, self.partitions[number]))
         inner = {key.removeprefix("graphs."): arrays.pop(key) for key in list(arrays) if key.startswith("graphs.")}
         try:
-            own: dict[str, Any] = {
+            own: Json = {
                 "label_names": self.label_names,
                 "info": self.info,
                 "builder": self.builder,

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from cfmgml.common.segments import segment_max
+from cfmgml.common.tables import text_formats
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder
 from cfmgml.data.questions import Question, Reply, Route
+from cfmgml.learning.predictions import prediction_table
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.exhibits import check_servable
 from cfmgml.web.limits import Limits, Refused
@@ -31,8 +33,9 @@ class Analyst:
 
     model: CfMGML
     limits: Limits = field(default_factory=Limits)
+    table: tuple[str, str] | None = None  # instead of an answer: the level and the format of a table of predictions
 
-    def answer(self, route: Route, question: Question) -> dict[str, Any]:
+    def answer(self, route: Route, question: Question) -> dict[str, Any] | bytes:
         """The answer to what came by a route: an image's or a file's bytes, a text or several, graphs as JSON."""
         builder = check_servable(self.model)
         if builder.form.route != route:
@@ -53,10 +56,12 @@ class Analyst:
             with contextlib.suppress(Refused):
                 self.answer(builder.form.route, example)
 
-    def _answer(self, builder: BagBuilder, built: Reply) -> dict[str, Any]:
+    def _answer(self, builder: BagBuilder, built: Reply) -> dict[str, Any] | bytes:
         if built.bag.graphs.n_nodes > self.limits.nodes:
             reason = f"The input has {built.bag.graphs.n_nodes:,} nodes; {self.limits.nodes:,} are the most."
             raise Refused(413, "too_many_nodes", reason)
+        if self.table is not None:
+            return self._table(built.bag, *self.table)
         scores = self.model.decision_function_graphs(built.bag)
         of_bag = segment_max(scores, built.bag.bag_ptr)[0]
         order = np.argsort(-of_bag, kind="stable")
@@ -75,6 +80,14 @@ class Analyst:
             **built.shown,
             **drawing,
         }
+
+    def _table(self, bag: BagDataset, level: str, form: str) -> bytes:
+        """What ``cfmgml predict`` would write."""
+        if level == "node" and not self.model.kernel_.is_additive:
+            raise Refused(422, "no_nodes", "This model's scores are no sums over nodes: ask for bag or graph.")
+        text = io.BytesIO()
+        text_formats()[form].write(text, prediction_table(self.model, bag, level))
+        return text.getvalue()
 
     def _labels(self, bag: BagDataset, scores: FloatArray, of_bag: FloatArray, order: IntArray) -> list[dict[str, Any]]:
         chances = self.model.predict_proba(bag)[0] if self.model.calibration_ is not None else None

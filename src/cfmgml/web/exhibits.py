@@ -39,15 +39,27 @@ class Exhibit:
         For the page; by default the training data's description.
     samples
         Inputs that the page offers.
+    device, dtype
+        Where and in which precision it computes; by default as the model does.
     """
 
     model: CfMGML | str | Path
     title: str = ""
     about: str = ""
     samples: tuple[Sample, ...] = field(default=())
+    device: str | None = None
+    dtype: str | None = None
 
     def load(self) -> CfMGML:
-        return CfMGML.load(self.model) if isinstance(self.model, str | Path) else self.model
+        model = CfMGML.load(self.model) if isinstance(self.model, str | Path) else self.model
+        return model.compute_with(device=self.device, dtype=self.dtype)
+
+    def write(self, path: Path) -> dict[str, str | None]:
+        """What a worker needs to make it again: its own file, or one that is written for it, and how it computes."""
+        if isinstance(self.model, str | Path):
+            return {"model": str(Path(self.model).absolute()), "device": self.device, "dtype": self.dtype}
+        self.model.save(path)
+        return {"model": str(path), "device": self.device or self.model.device, "dtype": self.dtype}
 
 
 def as_exhibits(models: Any) -> dict[str, Exhibit]:

@@ -19,6 +19,7 @@ RETRY_SECONDS = 5.0
 END_SECONDS = 1.0
 FIRST_SECONDS = 1.0  # what an answer is expected to take before there has been one
 NEWEST = 0.2  # share of the newest answer in what an answer is expected to take
+ModelFile = Mapping[str, str | None]  # what `Exhibit.write` gives
 log = logging.getLogger("cfmgml.web")
 
 
@@ -34,7 +35,7 @@ class Worker:
         self.start_seconds = 0.0
 
     @classmethod
-    async def start(cls, models: Mapping[str, str], limits: Limits) -> "Worker":
+    async def start(cls, models: Mapping[str, ModelFile], limits: Limits) -> "Worker":
         threads = str(max(1, (os.cpu_count() or 1) // limits.n_workers))
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         begin = monotonic()
@@ -94,7 +95,7 @@ class Worker:
 class WorkerPool:
     """Workers that take inputs one at a time; more than may wait are refused (503), slow ones ended (504)."""
 
-    def __init__(self, models: Mapping[str, str], limits: Limits) -> None:
+    def __init__(self, models: Mapping[str, ModelFile], limits: Limits) -> None:
         self._models = models
         self._limits = limits
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()

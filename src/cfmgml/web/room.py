@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfmgml.common.tables import text_formats
 from cfmgml.web.bodies import Intake, unless_gone
 from cfmgml.web.exhibits import Exhibit, describe
 from cfmgml.web.limits import Limits, Refused
@@ -34,23 +35,13 @@ class Room:
     @contextlib.asynccontextmanager
     async def open(self, app: Any) -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
-            self.pool = WorkerPool(self._files(Path(folder)), self.limits)
+            files = {name: item.write(Path(folder) / f"{name}.cfmgml") for name, item in self.exhibits.items()}
+            self.pool = WorkerPool(files, self.limits)
             try:
                 await self.pool.start()
                 yield
             finally:
                 await self.pool.stop()
-
-    def _files(self, folder: Path) -> dict[str, str]:
-        """A file for every model: its own, or one written for the workers to read."""
-        files = {}
-        for name, exhibit in self.exhibits.items():
-            if isinstance(exhibit.model, str | Path):
-                files[name] = str(Path(exhibit.model).absolute())
-            else:
-                files[name] = str(folder / f"{name}.cfmgml")
-                exhibit.model.save(files[name])
-        return files
 
     def find(self, name: str) -> dict[str, Any]:
         if name not in self.about:
@@ -76,4 +67,5 @@ class Room:
         if status != 200:
             problem = json.loads(content)
             raise Refused(status, problem["error"], problem["reason"])
-        return Response(content, media_type="application/json")
+        form = text_formats()[header["table"][1] if header.get("table") else "json"]
+        return Response(content, media_type=form.media_type)

@@ -4,9 +4,10 @@ import json
 from collections.abc import Collection
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cfmgml.builders.pictures.uploads import MEDIA_TYPES
+from cfmgml.common.tables import text_formats
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
 from cfmgml.web.problems import problem_answers
@@ -105,16 +106,23 @@ def add_catalogue(app: "FastAPI", room: Room) -> None:
 def add_questions(app: "FastAPI", room: Room) -> None:
     from fastapi import Query, Request, Response
 
-    from cfmgml.web.schemas import Answer, GraphsInput, TextInput
+    from cfmgml.web.schemas import Answer, GraphsInput, PredictionRow, TextInput
 
     limits = room.limits
+    tables = {form.media_type: {"schema": {"type": "string"}} for form in text_formats().values()}
+    del tables["application/json"]
     answers: dict[int | str, dict[str, Any]] = {
-        200: {"model": Answer, "description": "What the model says."},
+        200: {"model": Answer | list[PredictionRow], "content": tables, "description": "What the model says."},
         **problem_answers(400, 404, 408, 413, 415, 422, 500, 503, 504),
     }
     binary = {"schema": {"type": "string", "format": "binary"}}
     image_body = {"required": True, "content": dict.fromkeys(IMAGE_TYPES, binary)}
     text_body, graphs_body = (_json_body(kind) for kind in (TextInput, GraphsInput))
+    Level = Annotated[
+        Literal["bag", "graph", "node"] | None,
+        Query(description="Instead of the answer, give the table that `cfmgml predict --level` writes."),
+    ]
+    Form = Annotated[str, Query(pattern=f"^({'|'.join(text_formats())})$", description="Of the table.")]
 
     @app.post(
         f"{API}/models/{{model}}/image",
@@ -124,14 +132,18 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         tags=["answers"],
     )
     async def image(
-        model: str, request: Request, regions: Annotated[int | None, Query(ge=1, le=limits.regions)] = None
+        model: str,
+        request: Request,
+        regions: Annotated[int | None, Query(ge=1, le=limits.regions)] = None,
+        table: Level = None,
+        format: Form = "csv",
     ) -> Any:
         """Labels of an image (the body is the file itself), of its regions, and what each superpixel contributes.
 
         `regions` is the most regions that it is cut into; left out, as many as in training.
         """
         _expect_type(request, IMAGE_TYPES)
-        header = {"model": model, "route": "image", "regions": regions}
+        header = {"model": model, "route": "image", "regions": regions, "table": table and [table, format]}
         return await room.ask(request, header, limits.body_bytes)
 
     @app.post(
@@ -141,10 +153,11 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         openapi_extra={"requestBody": text_body},
         tags=["answers"],
     )
-    async def text(model: str, request: Request) -> Any:
+    async def text(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
         """Labels of a text, of its sentences, and what each keyword contributes."""
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "route": "text"}, limits.text_bytes, _check_text)
+        header = {"model": model, "route": "text", "table": table and [table, format]}
+        return await room.ask(request, header, limits.text_bytes, _check_text)
 
     @app.post(
         f"{API}/models/{{model}}/graphs",
@@ -153,13 +166,14 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         openapi_extra={"requestBody": graphs_body},
         tags=["answers"],
     )
-    async def graphs(model: str, request: Request) -> Any:
+    async def graphs(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
         """Labels of a bag of graphs, of each graph, and what each node contributes.
 
         For models that learned from graphs of somebody's own.
         """
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "route": "graphs"}, limits.body_bytes)
+        header = {"model": model, "route": "graphs", "table": table and [table, format]}
+        return await room.ask(request, header, limits.body_bytes)
 
     @app.post(
         f"{API}/models/{{model}}/file",
@@ -168,10 +182,11 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": binary}}},
         tags=["answers"],
     )
-    async def file(model: str, request: Request) -> Any:
+    async def file(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
         """Labels of a file (the body is the file itself), for kinds of input that other packages add."""
         _expect_type(request, ("application/octet-stream",))
-        return await room.ask(request, {"model": model, "route": "file"}, limits.body_bytes)
+        header = {"model": model, "route": "file", "table": table and [table, format]}
+        return await room.ask(request, header, limits.body_bytes)
 
 
 def _json_body(kind: Any) -> dict[str, Any]:

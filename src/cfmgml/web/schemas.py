@@ -1,6 +1,6 @@
 """What the API takes and gives, as pydantic models: they make the OpenAPI document."""
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,7 +49,7 @@ class Catalogue(BaseModel):
     """All models, and the limits of what may be sent."""
 
     version: str
-    limits: dict[str, Any]
+    limits: dict[str, float]
     models: list[ModelInfo]
 
 
@@ -102,6 +102,9 @@ class MarkedText(BaseModel):
     graph: int
     text: str
     marks: list[list[int]]
+
+
+PredictionRow = dict[str, str | float | list[str]]  # of a table, by column
 
 
 class Answer(BaseModel):

@@ -31,6 +31,8 @@ def serve(
     *,
     limits: Limits | None = None,
     allow_hosts: Collection[str] = (),
+    device: str | None = None,
+    dtype: str | None = None,
 ) -> None:
     """Serve the page and the API for a model's file, until stopped with Ctrl-C.
 
@@ -46,9 +48,12 @@ def serve(
         What one request may cost, see `Limits`.
     allow_hosts
         Names by which it may be asked, beside its address: a proxy's, or this machine's own in its network.
+    device, dtype
+        Where and in which precision the model computes, see `CfMGML`; by default as its file says.
     """
     import_fastapi()
-    run_server({"model": Exhibit(model_path, title=Path(model_path).stem)}, host, port, limits, allow_hosts)
+    exhibit = Exhibit(model_path, title=Path(model_path).stem, device=device, dtype=dtype)
+    run_server({"model": exhibit}, host, port, limits, allow_hosts)
 
 
 def run_server(

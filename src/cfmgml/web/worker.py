@@ -11,19 +11,22 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from cfmgml.data.questions import Question
-from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.answers import Analyst
+from cfmgml.web.exhibits import Exhibit
 from cfmgml.web.frames import Header, pack, read_frame
 from cfmgml.web.limits import Limits, Refused
 
 
-def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tuple[int, dict[str, Any]]:
+def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tuple[int, dict[str, Any] | bytes]:
     """The status and the content of the reply to one input; it never raises."""
     try:
         analyst = analysts[header["model"]]
+        if header.get("table"):
+            analyst = replace(analyst, table=tuple(header["table"]))
         content = json.loads(body) if header["route"] == "text" else body
         return 200, analyst.answer(header["route"], Question(content, header.get("regions")))
     except Refused as refusal:
@@ -58,10 +61,11 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Load what the first message names, then answer until the pipe ends."""
     header, _ = read_frame(incoming)
     limits = Limits.from_json(header["limits"])
-    analysts = {name: Analyst(CfMGML.load(path), limits) for name, path in header["models"].items()}
+    analysts = {name: Analyst(Exhibit(**given).load(), limits) for name, given in header["models"].items()}
     for analyst in analysts.values():
         analyst.warm_up()
-    bound_memory(limits.worker_bytes)
+    if all(analyst.model.device == "cpu" for analyst in analysts.values()):  # a card takes what addresses it likes
+        bound_memory(limits.worker_bytes)
     _send(outgoing, {"ready": True})
     while True:
         try:
@@ -70,7 +74,9 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
             return
         status, content = answer(analysts, header, body)
         del body
-        _send(outgoing, {"status": status}, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
+        if not isinstance(content, bytes):
+            content = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        _send(outgoing, {"status": status}, content)
 
 
 def _send(outgoing: BinaryIO, header: Header, body: bytes = b"") -> None:

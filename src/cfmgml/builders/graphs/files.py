@@ -13,6 +13,7 @@ from cfmgml.builders.graphs.graphml import read_graphml
 from cfmgml.builders.graphs.pyg import read_pyg
 from cfmgml.builders.graphs.tudataset import find_tudataset, read_tudataset
 from cfmgml.common.segments import offsets
+from cfmgml.common.tables import read_table
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import Paths
@@ -21,7 +22,6 @@ from cfmgml.reading.labels import LabelTable, read_labels, split_labels, table_o
 from cfmgml.reading.matching import match_names
 from cfmgml.reading.paths import list_files
 from cfmgml.reading.remarks import UnusedRows, with_remarks
-from cfmgml.reading.tables import read_table
 
 if TYPE_CHECKING:
     from cfmgml.builders.graphs.builder import GraphBuilder

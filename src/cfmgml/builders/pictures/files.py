@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES
+from cfmgml.common.tables import Row, format_of, read_table
 from cfmgml.data.builder import Paths
 from cfmgml.reading.labels import LabelTable, key_column, labels_of_rows, read_labels
 from cfmgml.reading.matching import RowMatch, match_files
 from cfmgml.reading.paths import list_files
 from cfmgml.reading.remarks import UnusedRows
-from cfmgml.reading.tables import Row, read_table, table_suffix
 
 if TYPE_CHECKING:
     from cfmgml.builders.pictures.builder import PictureBuilder, PictureFiles
@@ -68,7 +68,7 @@ def image_build(
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
     """Picture files, and masks and labels if a table names them."""
-    if len(sources) == 1 and table_suffix(sources[0]) is not None:
+    if len(sources) == 1 and format_of(sources[0]) is not None:
         return _pictures_of_table(Path(sources[0]))
     return list_files(sources, IMAGE_SUFFIXES, "picture"), None, None
 

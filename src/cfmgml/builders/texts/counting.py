@@ -4,7 +4,6 @@ The same counts as `Vocabulary.count` gives, without all pairs in memory: those 
 each file is counted by itself. What stays in memory is every word once, 16 bytes of every text, and what is kept.
 """
 
-import hashlib
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cfmgml.builders.texts.cooccurrence import Pair, Vocabulary, pairs_within
+from cfmgml.common.digests import short_digest
 from cfmgml.common.typing import IntArray
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def count_texts(texts: Iterable[str], builder: "TextBuilder") -> tuple[Vocabular
     with tempfile.TemporaryDirectory(prefix="cfmgml-pairs-") as folder:
         pairs = _Pairs(Path(folder))
         for text in texts:
-            name = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+            name = short_digest(text.encode("utf-8", "surrogatepass"))
             if name not in empty:
                 reading = builder.words_of(text)
                 empty[name] = not reading.keys

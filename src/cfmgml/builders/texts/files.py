@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cfmgml.builders.base import read_text
+from cfmgml.common.tables import Row, format_of, read_table
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import Paths
 from cfmgml.reading.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.reading.matching import RowMatch, match_files, match_names
 from cfmgml.reading.paths import file_names, list_files
 from cfmgml.reading.remarks import UnusedRows, with_remarks
-from cfmgml.reading.tables import Row, read_table, table_suffix
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
@@ -87,7 +87,7 @@ def _labels_of(
 
 def read_documents(sources: Sequence[str | Path]) -> Documents:
     """The documents of a table, or of text files."""
-    if len(sources) == 1 and table_suffix(sources[0]) is not None:
+    if len(sources) == 1 and format_of(sources[0]) is not None:
         rows = read_table(sources[0])
         documents = documents_of(rows, str(sources[0]), columns_of(rows))
         check_names_differ(documents.names, str(sources[0]), columns_of(rows))

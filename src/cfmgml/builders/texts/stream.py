@@ -22,12 +22,12 @@ from cfmgml.builders.texts.files import (
     match_documents,
     text_files,
 )
+from cfmgml.common.tables import Row, format_of, stream_table
 from cfmgml.data.builder import Paths
 from cfmgml.data.streams import BagStream, Piece
 from cfmgml.reading.labels import LabelTable, read_labels, table_of_sets
 from cfmgml.reading.paths import file_state
 from cfmgml.reading.remarks import RepeatedGraphs, UnusedRows, remark_labels
-from cfmgml.reading.tables import Row, stream_table, table_suffix
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
@@ -65,7 +65,7 @@ class TextStream(BagStream):
 
     @property
     def _is_table(self) -> bool:
-        return len(self._sources) == 1 and table_suffix(self._sources[0]) is not None
+        return len(self._sources) == 1 and format_of(self._sources[0]) is not None
 
     @cached_property
     def _files(self) -> dict[str, Path]:

@@ -6,7 +6,6 @@ is written last, in one step, and with a digest of itself; so a store is what it
 Headers of version 1 have no manifest, and a partition that is missing there cannot be noticed.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -14,14 +13,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import header_digest
-from cfmgml.common.typing import IntArray
+from cfmgml.common.tables import import_pyarrow
+from cfmgml.common.typing import Arrays, IntArray, Json, JsonView
 from cfmgml.data.parquet.journal import Journal
-from cfmgml.data.parquet.tables import Arrays, columns_of, from_table, label_matrix, pyarrow
+from cfmgml.data.parquet.tables import columns_of, from_table, label_matrix
+
+if TYPE_CHECKING:
+    import pyarrow
 
 FORMAT = "cfmgml-store"
 VERSION = 2  # 2: the header names all partitions, and has a digest of itself; stores of version 1 are read too
@@ -51,7 +55,7 @@ class Partition:
 # -- reading ---------------------------------------------------------------------------------
 
 
-def read_header(folder: Path) -> dict[str, Any]:
+def read_header(folder: Path) -> Json:
     """What all partitions have in common."""
     path = folder / HEADER
     if not path.is_file():
@@ -70,7 +74,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     return dict(header)
 
 
-def _is_whole(header: Mapping[str, Any]) -> bool:
+def _is_whole(header: JsonView) -> bool:
     """Whether a header has the form that it must have and, from version 2 on, is the one that was written."""
     kinds = {"columns": dict, "recipe": dict, "info": dict, "label_names": list | None}
     fits = all(name in header and isinstance(header[name], kind) for name, kind in kinds.items())
@@ -83,7 +87,7 @@ def _is_whole(header: Mapping[str, Any]) -> bool:
     return isinstance(listed, list) and all(map(_is_entry, listed)) and header.get("digest") == header_digest(header)
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_entry(entry: object) -> bool:
     """Whether this describes a partition, in the folder itself."""
     if not isinstance(entry, dict) or set(entry) != {field.name for field in fields(Partition)}:
         return False
@@ -108,7 +112,7 @@ def check_not_stopped(folder: Path, known: set[str]) -> None:
         )
 
 
-def read_partitions(folder: Path, header: Mapping[str, Any], to_add: bool = False) -> list[Partition]:
+def read_partitions(folder: Path, header: JsonView, to_add: bool = False) -> list[Partition]:
     """All partitions in order, after a look at each footer; bad ones are named together, and refused.
 
     Those of a build that stopped are passed over by who goes on ``to_add``, and anybody else is told of them.
@@ -140,7 +144,7 @@ def _all_good(folder: Path, looks: Mapping[str, Callable[[], Partition]]) -> lis
     return good
 
 
-def _compare(path: Path, header: Mapping[str, Any], expected: Partition) -> Partition:
+def _compare(path: Path, header: JsonView, expected: Partition) -> Partition:
     """A partition whose size and footer are those of the manifest; else what is wrong with it."""
     if not path.is_file():
         raise ValueError("it is missing")
@@ -161,7 +165,7 @@ def footer_digest(path: Path) -> str:
         stream.seek(max(size - TAIL, 0))
         length = int.from_bytes(stream.read(TAIL)[:4], "little")
         stream.seek(max(size - TAIL - length, 0))
-        return hashlib.sha256(stream.read(length + TAIL)).hexdigest()
+        return bytes_digest(stream.read(length + TAIL))
 
 
 def partition_files(folder: Path) -> list[Path]:
@@ -169,8 +173,8 @@ def partition_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.parquet") if not path.name.startswith((".", "_")))
 
 
-def _read_footer(path: Path, header: Mapping[str, Any]) -> Partition:
-    pa = pyarrow()
+def _read_footer(path: Path, header: JsonView) -> Partition:
+    pa = import_pyarrow()
     try:
         schema = pa.parquet.read_schema(path)
     except (pa.ArrowException, OSError) as error:
@@ -178,16 +182,16 @@ def _read_footer(path: Path, header: Mapping[str, Any]) -> Partition:
         raise ValueError(f"it is truncated or not a Parquet file ({size:,} bytes; {_first_line(error)})") from error
     try:
         meta = json.loads((schema.metadata or {})[KEY])
-        found = Partition(path.name, **{name: int(meta[name]) for name in COUNTS})  # type: ignore[arg-type]
+        n_bags, n_graphs, n_nodes, n_edges = (int(meta[name]) for name in COUNTS)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError("it was not written by cfmgml: its footer does not say what is in it") from error
     complaint = differences(header, {**meta, "columns": columns_of(schema)})
     if complaint:
         raise ValueError(complaint)
-    return found
+    return Partition(path.name, n_bags, n_graphs, n_nodes, n_edges)
 
 
-def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | None:
+def differences(ours: JsonView, theirs: JsonView) -> str | None:
     """What keeps a partition out of a store with this header, or None."""
     if theirs["label_names"] != ours["label_names"]:
         return f"its labels are {_short(theirs['label_names'])}, the store's {_short(ours['label_names'])}"
@@ -200,7 +204,7 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str | Non
     return None
 
 
-def _both_say(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _both_say(ours: JsonView, theirs: JsonView) -> list[Json]:
     """What both recipes speak of: those of older stores leave out what was not a parameter then."""
     named = ours.get("parameters", {}).keys() & theirs.get("parameters", {}).keys()
     keys = ours.keys() & theirs.keys() | {"builder", "vocabulary"}
@@ -210,7 +214,7 @@ def _both_say(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[dict[s
     ]
 
 
-def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+def _changed(ours: JsonView, theirs: JsonView) -> str:
     told = []
     for name in sorted({*ours, *theirs}):
         a, b = ours.get(name), theirs.get(name)
@@ -221,7 +225,7 @@ def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = "missing" if value is None else str(value)
     return text if len(text) <= 100 else f"{text[:100]}..."
 
@@ -232,7 +236,7 @@ def _first_line(error: Exception) -> str:
 
 def read_arrays(folder: Path, part: Partition) -> Arrays:
     """A partition's arrays, after every byte was compared with its digest."""
-    return from_table(_read_table(folder, part.name, pyarrow().BufferReader(check_content(folder, part))))
+    return from_table(_read_table(folder, part.name, import_pyarrow().BufferReader(check_content(folder, part))))
 
 
 def count_labels(folder: Path, name: str) -> tuple[IntArray, IntArray]:
@@ -242,8 +246,10 @@ def count_labels(folder: Path, name: str) -> tuple[IntArray, IntArray]:
     return labels.sum(axis=0), known.sum(axis=0)
 
 
-def _read_table(folder: Path, name: str, source: Any, columns: list[str] | None = None) -> Any:
-    pa = pyarrow()
+def _read_table(
+    folder: Path, name: str, source: "IO[bytes] | pyarrow.BufferReader", columns: list[str] | None = None
+) -> "pyarrow.Table":
+    pa = import_pyarrow()
     try:
         return pa.parquet.read_table(source, columns=columns, page_checksum_verification=True, use_threads=False)
     except (pa.ArrowException, OSError) as error:
@@ -258,7 +264,7 @@ def check_content(folder: Path, part: Partition) -> bytes:
         raise ValueError(f"partition {part.name} of {folder} is damaged ({_first_line(error)}); {HINT}.") from error
     match = NAME.fullmatch(part.name)
     promised = part.sha256 or (match[2] if match else "")
-    if not hashlib.sha256(data).hexdigest().startswith(promised):
+    if not bytes_digest(data).startswith(promised):
         raise ValueError(f"partition {part.name} of {folder} is damaged: it is not what was written; {HINT}.")
     return data
 

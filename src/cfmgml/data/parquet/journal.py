@@ -3,17 +3,16 @@
 The journal is there while a store is built or added to. It is not the store: the header is, which is written last.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
+from cfmgml.common.typing import Json, JsonView
 
 JOURNAL = "_building.jsonl"
-Entry = dict[str, Any]
+Entry = Json
 
 
 class Journal:
@@ -24,7 +23,7 @@ class Journal:
         lines = self.path.read_bytes().splitlines(keepends=True) if self.path.is_file() else []
         self.begun, *self.entries = _whole(lines) or [{}]
 
-    def begin(self, told: Mapping[str, Any], entries: list[Entry]) -> None:
+    def begin(self, told: JsonView, entries: list[Entry]) -> None:
         """Start it anew, with what is done already."""
         self.begun, self.entries = dict(told), list(entries)
         with atomic_write(self.path) as stream:
@@ -42,10 +41,10 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def _line(entry: Mapping[str, Any]) -> bytes:
+def _line(entry: JsonView) -> bytes:
     """JSON, and a digest of it: a line that was damaged does not count either."""
     text = json.dumps(entry, allow_nan=False).encode()
-    return b"%s\t%s\n" % (text, hashlib.sha256(text).hexdigest().encode())
+    return b"%s\t%s\n" % (text, bytes_digest(text).encode())
 
 
 def _whole(lines: list[bytes]) -> list[Entry]:
@@ -53,7 +52,7 @@ def _whole(lines: list[bytes]) -> list[Entry]:
     entries: list[Entry] = []
     for line in lines:
         text, _, digest = line.rpartition(b"\t")
-        if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
+        if digest != bytes_digest(text).encode() + b"\n":
             break
         entries.append(json.loads(text))
     return entries

@@ -13,30 +13,21 @@ What a data set does not have is left out.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import IntArray
+from cfmgml.common.tables import import_pyarrow
+from cfmgml.common.typing import Array, Arrays, BoolArray, IntArray, NameArray
 
-Arrays = Mapping[str, NDArray[Any]]
-
-
-def pyarrow() -> Any:
-    """The library, or what to install."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("stores need pyarrow: pip install 'cfmgml[parquet]'.") from error
-    return pyarrow
+if TYPE_CHECKING:
+    import pyarrow
 
 
-def to_table(arrays: Arrays) -> Any:
+def to_table(arrays: Arrays) -> "pyarrow.Table":
     """The table of bags whose arrays `BagDataset.arrays` gives."""
-    pa = pyarrow()
+    pa = import_pyarrow()
     columns = {}
     if "bag_names" in arrays:
         columns["name"] = string_column(arrays["bag_names"])
@@ -46,8 +37,8 @@ def to_table(arrays: Arrays) -> Any:
     return pa.table(columns)
 
 
-def _graphs(arrays: Arrays) -> Any:
-    pa = pyarrow()
+def _graphs(arrays: Arrays) -> "pyarrow.StructArray":
+    pa = import_pyarrow()
     node_ptr, edge_ptr = arrays["graphs.node_ptr"], arrays["graphs.edge_ptr"]
     fields = {"id": pa.array(arrays["graphs.graph_ids"]), "n_nodes": pa.array(lengths(node_ptr).astype(np.int32))}
     if "graph_names" in arrays:
@@ -70,29 +61,29 @@ def _graphs(arrays: Arrays) -> Any:
     return _struct({**fields, "edges": _lists(edge_ptr, _struct(edges))})
 
 
-def _struct(fields: Mapping[str, Any]) -> Any:
-    return pyarrow().StructArray.from_arrays(list(fields.values()), list(fields))
+def _struct(fields: Mapping[str, "pyarrow.Array"]) -> "pyarrow.StructArray":
+    return import_pyarrow().StructArray.from_arrays(list(fields.values()), list(fields))
 
 
-def _lists(ptr: IntArray, values: Any) -> Any:
+def _lists(ptr: IntArray, values: "pyarrow.Array") -> "pyarrow.ListArray":
     if ptr[-1] > np.iinfo(np.int32).max:
         raise ValueError(f"a partition holds at most 2^31 nodes or edges, got {ptr[-1]:,}; make partitions smaller.")
-    return pyarrow().ListArray.from_arrays(ptr.astype(np.int32), values)
+    return import_pyarrow().ListArray.from_arrays(ptr.astype(np.int32), values)
 
 
-def string_column(names: NDArray[Any]) -> Any:
-    pa = pyarrow()
+def string_column(names: NameArray) -> "pyarrow.StringArray":
+    pa = import_pyarrow()
     return pa.array(names.tolist(), pa.string())
 
 
-def matrix_column(matrix: NDArray[Any], known: NDArray[Any] | None = None) -> Any:
+def matrix_column(matrix: Array, known: BoolArray | None = None) -> "pyarrow.FixedSizeListArray":
     """A matrix as lists of one length; null where not known."""
-    pa = pyarrow()
+    pa = import_pyarrow()
     flat = pa.array(np.ascontiguousarray(matrix).ravel(), mask=None if known is None else ~known.ravel())
     return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
 
 
-def from_table(table: Any) -> dict[str, NDArray[Any]]:
+def from_table(table: "pyarrow.Table") -> dict[str, Array]:
     """The arrays that `to_table` was given."""
     table = table.combine_chunks()
     bags = {name: _one(table[name]) for name in table.column_names}
@@ -114,69 +105,66 @@ def from_table(table: Any) -> dict[str, NDArray[Any]]:
     return {**arrays, **_node_arrays(parts), **_edge_arrays(parts["edges"].values, arrays)}
 
 
-def label_matrix(lists: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def label_matrix(lists: "pyarrow.FixedSizeListArray") -> tuple[BoolArray, BoolArray]:
     """Labels, False where null, and which are known."""
     width = lists.type.list_size
     return _matrix(lists.values.fill_null(False), width), _matrix(lists.values.is_valid(), width)
 
 
-def _node_arrays(parts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def _node_arrays(parts: Mapping[str, "pyarrow.Array"]) -> dict[str, Array]:
     if "nodes" not in parts:
         return {}
-    nodes, found = parts["nodes"].values, {}
+    nodes, arrays = parts["nodes"].values, {}
     for field in nodes.type:
         values = nodes.field(field.name)
         if field.name == "label":
-            found["graphs.node_labels"] = values.to_numpy()
+            arrays["graphs.node_labels"] = values.to_numpy()
         elif field.name == "attributes":
-            found["graphs.node_attributes"] = _matrix(values.values, values.type.list_size)
+            arrays["graphs.node_attributes"] = _matrix(values.values, values.type.list_size)
         else:
-            found["graphs.node_names"] = _strings(values)
-    return found
+            arrays["graphs.node_names"] = _strings(values)
+    return arrays
 
 
-def _edge_arrays(edges: Any, arrays: Arrays) -> dict[str, NDArray[Any]]:
+def _edge_arrays(edges: "pyarrow.StructArray", arrays: Arrays) -> dict[str, Array]:
     ends = np.stack([edges.field("source").to_numpy(), edges.field("target").to_numpy()]).astype(np.int64)
-    found = {"graphs.edges": ends + arrays["graphs.node_ptr"][segment_ids(arrays["graphs.edge_ptr"])]}
+    made = {"graphs.edges": ends + arrays["graphs.node_ptr"][segment_ids(arrays["graphs.edge_ptr"])]}
     if "weight" in [field.name for field in edges.type]:
-        found["graphs.edge_weights"] = edges.field("weight").to_numpy()
-    return found
+        made["graphs.edge_weights"] = edges.field("weight").to_numpy()
+    return made
 
 
-def _one(column: Any) -> Any:
+def _one(column: "pyarrow.ChunkedArray") -> "pyarrow.Array":
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _ptr(lists: Any) -> IntArray:
+def _ptr(lists: "pyarrow.ListArray") -> IntArray:
     return np.asarray(lists.offsets.to_numpy().astype(np.int64))
 
 
-def _strings(values: Any) -> NDArray[Any]:
+def _strings(values: "pyarrow.StringArray") -> NameArray:
     return np.array(values.to_pylist(), dtype=np.str_)
 
 
-def _matrix(flat: Any, width: int) -> NDArray[Any]:
+def _matrix(flat: "pyarrow.Array", width: int) -> Array:
     return np.asarray(flat.to_numpy(zero_copy_only=False)).reshape(-1, width)
 
 
 # -- what is in a table ----------------------------------------------------------------------
 
 
-def columns_of(schema: Any) -> dict[str, str]:
+def columns_of(schema: "pyarrow.Schema") -> dict[str, str]:
     """Every leaf of a schema by its path, with its type.
 
-    >>> pa = pyarrow()
+    >>> import pyarrow as pa
     >>> columns_of(pa.schema([("Y", pa.list_(pa.bool_(), 3)), ("g", pa.list_(pa.struct([("id", pa.int64())])))]))
     {'Y': 'bool[3]', 'g.id': 'int64'}
     """
-    found: dict[str, str] = {}
-    for field in schema:
-        found.update(_leaves(field.name, field.type))
-    return found
+    return {leaf: name for field in schema for leaf, name in _leaves(field.name, field.type).items()}
 
 
-def _leaves(path: str, kind: Any) -> dict[str, str]:
-    pa = pyarrow()
+def _leaves(path: str, kind: "pyarrow.DataType") -> dict[str, str]:
+    pa = import_pyarrow()
     if pa.types.is_struct(kind):
         return {leaf: name for field in kind for leaf, name in _leaves(f"{path}.{field.name}", field.type).items()}
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):

@@ -5,18 +5,18 @@ it is not the store's: a build that stops leaves its partitions and its journal,
 called with the same arguments.
 """
 
-import hashlib
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cfmgml.common.digests import digest_of
+from cfmgml.common.digests import bytes_digest, digest_of
 from cfmgml.common.files import atomic_write, header_digest
+from cfmgml.common.tables import import_pyarrow
+from cfmgml.common.typing import Arrays, Json, JsonView
 from cfmgml.data.parquet.folder import (
     COUNTS,
     FORMAT,
@@ -33,7 +33,10 @@ from cfmgml.data.parquet.folder import (
     read_partitions,
 )
 from cfmgml.data.parquet.journal import JOURNAL, Entry, Journal
-from cfmgml.data.parquet.tables import Arrays, columns_of, pyarrow, to_table
+from cfmgml.data.parquet.tables import columns_of, to_table
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 class StoreWriter:
@@ -59,7 +62,7 @@ class StoreWriter:
         find it again if the build goes on.
     """
 
-    def __init__(self, folder: str | Path, key: Any, append: bool = False, keep_ids: bool = False) -> None:
+    def __init__(self, folder: str | Path, key: object, append: bool = False, keep_ids: bool = False) -> None:
         self.folder, self.keep_ids = Path(folder), keep_ids
         self._header = self._read_header(append)
         self._before = [] if self._header is None else _manifest(self.folder, self._header)
@@ -73,7 +76,7 @@ class StoreWriter:
         self._common = begun.get("common") if self._header is None else self._header
         self._is_begun = False
 
-    def _read_header(self, append: bool) -> dict[str, Any] | None:
+    def _read_header(self, append: bool) -> Json | None:
         if append and (self.folder / HEADER).exists():
             return read_header(self.folder)
         there = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
@@ -99,7 +102,7 @@ class StoreWriter:
                 path.unlink()
         return done if self._journal.begun.get("key") == self._key else []
 
-    def add(self, arrays: Arrays, info: Mapping[str, Any], note: Any = None) -> None:
+    def add(self, arrays: Arrays, info: JsonView, note: object = None) -> None:
         """Write one more partition; its ``note`` comes back in `done` if the build stops and goes on."""
         if not self.keep_ids:
             first = sum(part["n_graphs"] for part in (*self._before, *self.done))
@@ -118,7 +121,7 @@ class StoreWriter:
         self.done.append({**asdict(written), "note": note})
         self._journal.note(self.done[-1])
 
-    def finish(self, info: Mapping[str, Any]) -> None:
+    def finish(self, info: JsonView) -> None:
         """Write the header; a store that was added to keeps its ``info``."""
         if self._common is None:
             raise ValueError(f"there are no bags to write to {self.folder}.")
@@ -132,7 +135,7 @@ class StoreWriter:
         self._journal.remove()
 
 
-def as_json(info: Any) -> str:
+def as_json(info: object) -> str:
     """Information as text, or an error that says why not."""
     try:
         return json.dumps(info, allow_nan=False)
@@ -145,7 +148,7 @@ def _is_leftover(name: str) -> bool:
     return name == JOURNAL or (name.startswith(".") and name.endswith(".part"))
 
 
-def _manifest(folder: Path, header: Mapping[str, Any]) -> list[Entry]:
+def _manifest(folder: Path, header: JsonView) -> list[Entry]:
     """The entries of a store's partitions; those of a store without manifest are made, from every byte."""
     if "partitions" in header:
         read_partitions(folder, header, to_add=True)
@@ -156,7 +159,7 @@ def _manifest(folder: Path, header: Mapping[str, Any]) -> list[Entry]:
 def _described(folder: Path, part: Partition) -> Partition:
     data = check_content(folder, part)
     counts = {name: getattr(part, name) for name in COUNTS}
-    sha256, footer = hashlib.sha256(data).hexdigest(), footer_digest(folder / part.name)
+    sha256, footer = bytes_digest(data), footer_digest(folder / part.name)
     return Partition(part.name, **counts, n_bytes=len(data), sha256=sha256, footer=footer)
 
 
@@ -173,7 +176,7 @@ def _whole(folder: Path, entries: list[Entry]) -> list[Entry]:
     return done
 
 
-def _common(arrays: Arrays, table: Any, info: Mapping[str, Any]) -> dict[str, Any]:
+def _common(arrays: Arrays, table: "pyarrow.Table", info: JsonView) -> Json:
     names = arrays["label_names"].tolist() if "label_names" in arrays else None
     common = {"format": FORMAT, "version": VERSION, "label_names": names}
     return {**common, "columns": columns_of(table.schema), "recipe": recipe_digest(info)}
@@ -184,24 +187,24 @@ def _counts(arrays: Arrays) -> dict[str, int]:
     return dict(zip(COUNTS, (len(arrays["bag_ptr"]) - 1, len(nodes) - 1, int(nodes[-1]), int(edges[-1])), strict=True))
 
 
-def recipe_digest(info: Mapping[str, Any]) -> dict[str, Any]:
+def recipe_digest(info: JsonView) -> Json:
     """How bags were built, in little space: the builder, its parameters, and a digest of the vocabulary it used."""
     recipe = {name: info[name] for name in ("builder", "parameters", "recipe_version") if name in info}
     if "vocabulary" in info:
         text = json.dumps(info["vocabulary"], sort_keys=True, default=str)
-        recipe["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        recipe["vocabulary"] = bytes_digest(text.encode())[:16]
     return dict(json.loads(json.dumps(recipe, default=str)))
 
 
-def write_partition(folder: Path, number: int, table: Any, meta: Mapping[str, Any]) -> Partition:
+def write_partition(folder: Path, number: int, table: "pyarrow.Table", meta: JsonView) -> Partition:
     """One more partition, complete before it has its name."""
     told = table.replace_schema_metadata({KEY: json.dumps({**meta, "number": number}).encode()})
     buffer = io.BytesIO()
-    pyarrow().parquet.write_table(
+    import_pyarrow().parquet.write_table(
         told, buffer, compression="zstd", write_page_checksum=True, row_group_size=max(len(table), 1)
     )
     data = buffer.getbuffer()
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = bytes_digest(data)
     name = f"part-{number:06d}-{sha256[:12]}.parquet"
     with atomic_write(folder / name) as stream:
         stream.write(data)

@@ -34,28 +34,30 @@ export async function loadSample(model, sample) {
   return ask(sampleAddress(model, sample));
 }
 
-export async function askImage(model, blob, regions, signal) {
-  const query = regions ? `?regions=${regions}` : "";
-  const headers = { "Content-Type": "application/octet-stream" };
-  return (await ask(`${ROOT}/${model.name}/image${query}`, { method: "POST", headers, body: blob, signal })).json();
+// The answer for an input; with a level ("bag", "graph", "node") instead the table of predictions, as a file.
+async function post(address, type, body, query, signal) {
+  const headers = { "Content-Type": type };
+  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
+  const response = await ask(`${address}?${given}`, { method: "POST", headers, body, signal });
+  return query.table ? response.blob() : response.json();
 }
 
-export async function askFile(model, blob, signal) {
-  const headers = { "Content-Type": "application/octet-stream" };
-  return (await ask(`${ROOT}/${model.name}/file`, { method: "POST", headers, body: blob, signal })).json();
+export async function askImage(model, blob, regions, signal, table) {
+  return post(`${ROOT}/${model.name}/image`, "application/octet-stream", blob, { regions, table }, signal);
+}
+
+export async function askFile(model, blob, signal, table) {
+  return post(`${ROOT}/${model.name}/file`, "application/octet-stream", blob, { table }, signal);
 }
 
 export function graphsAddress(model) {
   return `${ROOT}/${model.name}/graphs`;
 }
 
-export async function askGraphs(model, json, signal) {
-  const headers = { "Content-Type": "application/json" };
-  return (await ask(graphsAddress(model), { method: "POST", headers, body: json, signal })).json();
+export async function askGraphs(model, json, signal, table) {
+  return post(graphsAddress(model), "application/json", json, { table }, signal);
 }
 
-export async function askText(model, text, signal) {
-  const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ text });
-  return (await ask(`${ROOT}/${model.name}/text`, { method: "POST", headers, body, signal })).json();
+export async function askText(model, text, signal, table) {
+  return post(`${ROOT}/${model.name}/text`, "application/json", JSON.stringify({ text }), { table }, signal);
 }

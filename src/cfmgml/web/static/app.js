@@ -47,12 +47,25 @@ async function submit(input) {
   }
 }
 
-function question(input, signal) {
+function question(input, signal, table) {
   const { route } = page.model;
-  if (route === "graphs") return askGraphs(page.model, input.text, signal);
-  if (route === "text") return askText(page.model, input.text, signal);
-  if (route === "file") return askFile(page.model, input.blob, signal);
-  return askImage(page.model, input.blob, page.model.regions ? Number(at("regions").value) : null, signal);
+  if (route === "graphs") return askGraphs(page.model, input.text, signal, table);
+  if (route === "text") return askText(page.model, input.text, signal, table);
+  if (route === "file") return askFile(page.model, input.blob, signal, table);
+  return askImage(page.model, input.blob, page.model.regions ? Number(at("regions").value) : null, signal, table);
+}
+
+// The table that `cfmgml predict` writes, as a file of the person's own.
+async function download(level) {
+  try {
+    const link = make("a");
+    link.href = URL.createObjectURL(await question(page.input, undefined, level));
+    link.download = `${page.model.name}-${level}s.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href));
+  } catch (error) {
+    fail(error.message);
+  }
 }
 
 function checkSize(input) {
@@ -96,7 +109,9 @@ function refresh() {
   const more = fillLabels(at("labels"), answer, page.showAll, label, chooseLabel);
   at("more").hidden = more === 0;
   at("more").textContent = page.showAll ? "Show fewer" : `Show ${counted(more, "more label")}`;
-  at("graphs-title").textContent = `${page.model.part.charAt(0).toUpperCase()}${page.model.part.slice(1)}s`;
+  const parts = `${page.model.part.charAt(0).toUpperCase()}${page.model.part.slice(1)}s`;
+  at("graphs-title").textContent = at("table-graph").textContent = parts;
+  at("table-node").hidden = !page.model.explains;
   fillGraphs(at("graphs"), answer, label, graph, chooseGraph);
   if (answer.picture) picture.choose(label, graph);
   else reading.choose(label, graph);
@@ -255,6 +270,7 @@ at("regions").addEventListener("input", () => {
   clearTimeout(pause);
   if (page.input && page.input.blob) pause = setTimeout(() => submit(page.input), PAUSE);
 });
+for (const level of ["bag", "graph", "node"]) at(`table-${level}`).addEventListener("click", () => download(level));
 at("more").addEventListener("click", () => {
   page.showAll = !page.showAll;
   refresh();
