@@ -35,7 +35,7 @@ def evaluate(
         str | None,
         typer.Option(help="Methods, separated by commas.", show_default="those that take no more than minutes"),
     ] = None,
-    kernel: Annotated[KernelName, typer.Option(help="What compares graphs; see cfmgml train.")] = KernelName.AUTO,
+    kernel: KernelName = "auto",
     folds: Annotated[int, typer.Option(min=2, help="Test folds.")] = 10,
     inner: Annotated[
         int | None,
@@ -68,7 +68,7 @@ def evaluate(
     if names:
         find_methods(names)  # a wrong name fails before the data is read
     bags = BagDataset.load(data)
-    own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags), apart)
+    own = own_data(bags, printable(data.stem), kernel_named(kernel, bags), apart)
     protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
     for remark in remarks(own, protocol):
         say(remark)

@@ -1,8 +1,11 @@
-"""Graph kernels: one a file, all with the interface of `Kernel`."""
+"""Graph kernels: one a file, all with the interface of `Kernel`; this file is the register of them."""
 
+from collections.abc import Callable, Mapping
+
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
-from cfmgml.kernels.choosing import choose_kernel
 from cfmgml.kernels.compose import ProductKernel, SumKernel
+from cfmgml.kernels.defaults import choose_kernel, default_kernel
 from cfmgml.kernels.function import FunctionKernel, as_kernel
 from cfmgml.kernels.grakel import GrakelKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
@@ -25,3 +28,20 @@ __all__ = [
     "as_kernel",
     "choose_kernel",
 ]
+
+# Classes that a file may name; those that hold code are not among them.
+SAVED_KERNELS: dict[str, type[Kernel]] = {
+    kernel.__name__: kernel
+    for kernel in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
+}
+
+# What `--kernel` takes: a short name, and what makes the kernel for graphs and settings (`Kernel.suited_to`).
+NAMED_KERNELS: dict[str, Callable[[GraphBatch, Mapping[str, object]], Kernel]] = {
+    "auto": lambda graphs, settings: default_kernel(graphs).suited_to(graphs, settings),
+    "nodes": NodeSum.suited_to,
+    "hopper": GraphHopper.suited_to,
+    "wl": WeisfeilerLehman.suited_to,
+    "both": lambda graphs, settings: SumKernel(
+        [kernel.suited_to(graphs, settings) for kernel in (GraphHopper, NodeSum)]
+    ),
+}

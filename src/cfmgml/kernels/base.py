@@ -9,8 +9,9 @@ A Gram matrix is made tile by tile from `Operand` objects: what a kernel compute
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,7 +22,7 @@ from cfmgml.common.segments import segment_sum
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
 
-Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
+Rows: TypeAlias = FloatArray | sparse.csr_array  # of shape (n, n_features)
 
 
 class Operand(ABC):
@@ -56,6 +57,15 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def is_resolved(self) -> bool:
         return bool(getattr(self, "resolved_", False))
+
+    @classmethod
+    def suited_to(cls, graphs: GraphBatch, settings: Mapping[str, object]) -> Self:
+        """A kernel for such graphs, with those of the settings, by name, that it has parameters for."""
+        return cls(**{key: value for key, value in settings.items() if key in cls._get_param_names()})
+
+    def with_explicit_map(self) -> "Kernel":
+        """What takes this kernel's place where an explicit feature map is needed; itself if there is nothing."""
+        return self
 
     @property
     def tiles_depend_on_data(self) -> bool:
@@ -181,8 +191,7 @@ class FeatureOperand(Operand):
 
 
 def feature_tile(left: FeatureOperand, right: FeatureOperand) -> FloatArray:
-    product = left.rows @ right.rows.T
-    return np.asarray(product.toarray() if sparse.issparse(product) else product)
+    return dense(left.rows @ right.rows.T)
 
 
 class FeatureKernel(Kernel):
@@ -196,8 +205,12 @@ class FeatureKernel(Kernel):
         return feature_tile(left, right)
 
 
+def dense(rows: Rows) -> FloatArray:
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
+
+
 def row_norms(rows: Rows) -> FloatArray:
     """Squared length of each row."""
-    if sparse.issparse(rows):
-        return segment_sum(rows.data.astype(np.float64) ** 2, rows.indptr.astype(np.int64))
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    if isinstance(rows, np.ndarray):
+        return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return segment_sum(rows.data.astype(np.float64) ** 2, rows.indptr.astype(np.int64))

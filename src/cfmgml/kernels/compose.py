@@ -128,6 +128,15 @@ class SumKernel(CompositeKernel):
         super().__init__(kernels)
         self.weights = weights
 
+    def with_explicit_map(self) -> "SumKernel":
+        """The sum of what takes the place of its parts.
+
+        >>> from cfmgml.kernels import GraphHopper, WeisfeilerLehman
+        >>> SumKernel([WeisfeilerLehman(2, tfidf=True), GraphHopper(gamma=0.5)]).with_explicit_map()
+        SumKernel(kernels=[HashedWL(n_iter=2, tfidf=True), GraphHopper(approximation='nystrom', gamma=0.5)])
+        """
+        return SumKernel([as_kernel(part).with_explicit_map() for part in self.kernels], self.weights)
+
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
         self._weights()

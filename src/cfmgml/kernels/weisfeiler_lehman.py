@@ -83,6 +83,12 @@ class WeisfeilerLehman(FeatureKernel):
         self.n_iter = n_iter
         self.tfidf = tfidf
 
+    def with_explicit_map(self) -> "WeisfeilerLehman":
+        """Colours hashed into columns instead of a dictionary of them."""
+        from cfmgml.kernels.hashed import HashedWL
+
+        return HashedWL(self.n_iter, self.tfidf) if type(self) is WeisfeilerLehman else self
+
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
         if graphs.node_labels is None:
@@ -121,10 +127,10 @@ class WeisfeilerLehman(FeatureKernel):
         numbers = np.empty((self.n_iter + 1, graphs.n_nodes), dtype=np.int32)
         codes, n_codes = list[HashArray](), 0
         for row, colour in zip(numbers, self.colours(graphs), strict=True):
-            row[:], found = number_codes(colour)
+            row[:], new_codes = number_codes(colour)
             row += n_codes
-            codes.append(found)
-            n_codes += len(found)
+            codes.append(new_codes)
+            n_codes += len(new_codes)
         return numbers, np.concatenate(codes)
 
     def _idf(self, n_having: IntArray) -> FloatArray:
