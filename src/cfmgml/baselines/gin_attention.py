@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,10 +10,13 @@ from sklearn.utils import check_random_state
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
+
+if TYPE_CHECKING:
+    from cfmgml.baselines._gin_network import Batch, Scores
 
 FEWEST_BAGS = 10  # with fewer, none is held out
 CLIP = 3.0  # largest standardised attribute, in deviations
@@ -102,7 +105,7 @@ class GINAttention(BagEstimator):
         patience: int = 50,
         validation_fraction: float = 0.15,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.n_hidden = n_hidden
@@ -122,7 +125,7 @@ class GINAttention(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
         Entries of Y that are NaN or masked are unknown and drop out of the loss.
@@ -164,7 +167,7 @@ class GINAttention(BagEstimator):
         nodes, node_ptr = self.inputs_(bags.graphs, "float32"), bags.graphs.node_ptr[bags.bag_ptr]
         bare = replace(bags, graphs=GraphBatch(bags.graphs.node_ptr, bags.graphs.edge_ptr, bags.graphs.edges))
 
-        def batch(rows: IntArray) -> Any:
+        def batch(rows: IntArray) -> "Batch":
             chosen, _ = take_segments(node_ptr, rows)
             return gin.as_batch(nodes[chosen], bare[rows], targets[rows], self.device)
 
@@ -201,7 +204,7 @@ class GINAttention(BagEstimator):
         """How much each graph counts in its bag's score, (n_graphs, n_labels); a bag's weights sum to 1."""
         return self._predict(X, "graph").attention.numpy()
 
-    def _predict(self, X: BagDataset, level: str) -> Any:
+    def _predict(self, X: BagDataset, level: str) -> "Scores":
         bags = self._check_predict(X, level)
         gin = gin_network()
         gin.check_device(self.device)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cfmgml.kernels.function import KernelLike
 from cfmgml.model.cfmgml import CfMGML
 
 
@@ -19,7 +20,7 @@ class HLK(CfMGML):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         alpha: float = 1e-5,
         loss: str = "hamming",
         term_weights: str = "paper",

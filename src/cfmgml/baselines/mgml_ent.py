@@ -1,6 +1,6 @@
 """MGMLent: informative subgraphs turn graphs into vectors, MIML-ELM labels the bags."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,7 @@ from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, 
 from cfmgml.baselines.instances import canonical_order
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.segments import take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
@@ -83,7 +83,7 @@ class MGMLent(BagEstimator):
         ridge: float = 0.0,
         max_seconds: float | None = 600.0,
         max_gib: float = 2.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.min_support = min_support
@@ -100,7 +100,7 @@ class MGMLent(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()

@@ -1,7 +1,6 @@
 """MI-SVM: a maximum margin for every label, where each bag is represented by its best graph."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exa
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
 from cfmgml.common.typing import FloatArray
+from cfmgml.kernels.function import KernelLike
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 
@@ -49,7 +49,7 @@ class MISVM(BagSVM):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         C: float = 10.0,
         instances: str = "graphs",
         temperature: float = 0.0,

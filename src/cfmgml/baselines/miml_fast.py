@@ -1,6 +1,6 @@
 """MIMLfast: a shared space, sub-concepts of labels, and a ranking loss by stochastic gradient descent."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -9,7 +9,7 @@ from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pai
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_max, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
@@ -79,7 +79,7 @@ class MIMLfast(BagEstimator):
         max_norm: float = 2.0,
         clip: float | None = 2.0,
         average_every: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -96,7 +96,7 @@ class MIMLfast(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
@@ -129,14 +129,15 @@ class MIMLfast(BagEstimator):
         shape = vectors.shape[1], n_labels, self.n_subconcepts, self.n_components
         now = first_weights(*shape, self.max_norm, rng)
         total = Weights(np.zeros_like(now.V), np.zeros_like(now.W))
+        step = float(self.step_size), float(self.decay), float(self.max_norm)
         pairs, n_averaged, self.n_iter_ = relevant_pairs(relevant), 0, 0
         with progress("Training (MIMLfast)", self.n_epochs, self.verbose) as advance:
             for _ in range(self.n_epochs):
+                order, draws = rng.permutation(pairs), rng.random((len(pairs), n_labels + 1))
+                weights, sums = (now.V, now.W), (total.V, total.W)
                 self.n_iter_, added = sgd_epoch(
-                    vectors, bag_ptr, irrelevant, rng.permutation(pairs), rng.random((len(pairs), n_labels + 1)),
-                    now.V, now.W, total.V, total.W, self.n_iter_,
-                    float(self.step_size), float(self.decay), float(self.max_norm), self.average_every,
-                )  # fmt: skip
+                    (vectors, bag_ptr, irrelevant), order, draws, weights, sums, self.n_iter_, step, self.average_every
+                )
                 n_averaged += added
                 advance(1)
         # with fewer pairs than average_every there is nothing to average

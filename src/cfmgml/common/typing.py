@@ -1,10 +1,12 @@
-"""Names for the arrays that move through the house."""
+"""Names for what moves through the house."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Array: TypeAlias = NDArray[Any]  # of numbers, truth values or strings: known when it is looked at
 IntArray = NDArray[np.int64]
 NumberArray = NDArray[np.int32]  # where memory counts
 FloatArray = NDArray[np.floating[Any]]
@@ -13,4 +15,27 @@ HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
 Index = int | slice | ArrayLike
 
-__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray", "NumberArray"]
+Arrays: TypeAlias = Mapping[str, Array]  # by name, as a file holds them
+DType: TypeAlias = np.dtype[np.generic]
+Seed: TypeAlias = int | np.random.RandomState | None
+
+# What has no type before somebody has looked at it, or where types are checked: the only names that stand for Any.
+Json: TypeAlias = dict[str, Any]  # an object as json.loads reads it
+Tensor: TypeAlias = Any  # of torch, which need not be installed
+
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "Arrays",
+    "BoolArray",
+    "DType",
+    "FloatArray",
+    "HashArray",
+    "Index",
+    "IntArray",
+    "Json",
+    "NameArray",
+    "NumberArray",
+    "Seed",
+    "Tensor",
+]

@@ -8,14 +8,13 @@ are filled to 2 %.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from cfmgml.common.compiled import compiled
 from cfmgml.common.segments import lengths, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, DType, FloatArray, IntArray
 from cfmgml.kernels.base import Operand
 from cfmgml.kernels.path_counts import NodeWeights
 
@@ -68,7 +67,7 @@ class NodeOperand(Operand):
     space: NodeSpace
     rows: IntArray  # the nodes, as rows of `space`
     weights: NodeWeights
-    dtype: np.dtype[Any]
+    dtype: DType
 
     @property
     def sizes(self) -> IntArray:  # type: ignore[override]

@@ -204,10 +204,11 @@ class _Search:
         room = int(self.limits.max_gib * 2**30) - self.held
         joined = np.zeros((n_nodes, n_nodes), dtype=bool)
         joined[pattern.source, pattern.target] = joined[pattern.target, pattern.source] = True
+        graphs = self.labels, self.indptr, self.indices
+        may_grow, limit = self.limits.may_grow(n_nodes), room // (8 * (n_nodes + 6))
         count, rows, keys, nodes = extensions(
-            pattern.embeddings, pattern.path, joined, self.labels, self.indptr, self.indices,
-            len(self.values), self.limits.may_grow(n_nodes), room // (8 * (n_nodes + 6)),
-        )  # fmt: skip
+            pattern.embeddings, pattern.path, joined, graphs, len(self.values), may_grow, limit
+        )
         if count > len(rows):
             raise _Ended("memory")
         size = 8 * (3 * count + pattern.embeddings.size)
