@@ -105,12 +105,12 @@ class MGMLent(BagEstimator):
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
         check_pairwise_size("MGMLent", bags.n_bags, "bags", 3, "use fewer")
-        found = mine_subgraphs(
+        mined = mine_subgraphs(
             bags.graphs, self.min_support, self.max_edges,
             max_seconds=self.max_seconds, max_gib=self.max_gib, verbose=self.verbose,
         )  # fmt: skip
-        self.n_mined_ = len(found)
-        self._keep_informative(found, bags.bag_ids, labels & known)
+        self.n_mined_ = len(mined)
+        self._keep_informative(mined, bags.bag_ids, labels & known)
         rows = self.patterns_.mined_matrix().astype(np.float64)
         order = canonical_order(_contents(rows, bags.bag_ptr, labels & known))
         graph_rows, ptr = take_segments(bags.bag_ptr, order)
@@ -125,12 +125,12 @@ class MGMLent(BagEstimator):
         if self.ridge < 0:
             raise ValueError(f"ridge must be 0 or more, got {self.ridge}.")
 
-    def _keep_informative(self, found: SubgraphPatterns, bag_ids: IntArray, labels: BoolArray) -> None:
-        entropies = label_entropy(found.mined_matrix(), bag_ids, labels)
+    def _keep_informative(self, mined: SubgraphPatterns, bag_ids: IntArray, labels: BoolArray) -> None:
+        entropies = label_entropy(mined.mined_matrix(), bag_ids, labels)
         keep = np.flatnonzero(entropies <= self.max_entropy)
         if not len(keep):
-            keep = np.sort(np.argsort(entropies, kind="stable")[: -(-len(found) // 10)])
-        self.patterns_, self.entropies_ = found[keep], entropies[keep]
+            keep = np.sort(np.argsort(entropies, kind="stable")[: -(-len(mined) // 10)])
+        self.patterns_, self.entropies_ = mined[keep], entropies[keep]
 
     def _fit_bags(
         self, rows: sparse.csr_array, ptr: IntArray, order: IntArray, labels: BoolArray, known: BoolArray

@@ -21,6 +21,7 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 # What has no type before somebody has looked at it, or where types are checked: the only names that stand for Any.
 Json: TypeAlias = dict[str, Any]  # an object as json.loads reads it
+JsonView: TypeAlias = Mapping[str, Any]  # such an object that is only read
 Tensor: TypeAlias = Any  # of torch, which need not be installed
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Index",
     "IntArray",
     "Json",
+    "JsonView",
     "NameArray",
     "NumberArray",
     "Seed",

@@ -2,10 +2,10 @@
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -13,12 +13,26 @@ from cfmgml.builders.texts.keyword_graphs import RECIPE_VERSION, Recipe
 from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.common.segments import offsets
-from cfmgml.common.typing import BoolArray
+from cfmgml.common.typing import BoolArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import content_digest
 from cfmgml.datasets.overlap import overlap_summary
 
-Record = dict[str, Any]
+Record: TypeAlias = Json
+
+
+class TextOptions(TypedDict, total=False):
+    """What `bags_from_texts` may be told about the graphs, and how they are made."""
+
+    single_graph: bool
+    max_keywords: int | None
+    window: int
+    threshold: float
+    stop_words: Literal["english"] | Collection[str]
+    stem: bool
+    vocabulary: Mapping[str, Any] | None
+    n_jobs: int | None
+    verbose: bool | None
 
 
 def read_records(path: Path) -> list[Record]:
@@ -36,17 +50,17 @@ def read_records(path: Path) -> list[Record]:
     return records
 
 
-def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def cache_key(file: Path, selection: Json, options: TextOptions) -> Json:
     """All that a loader's bags depend on, defaults included; refuses options that `bags_from_texts` would not take."""
     names = [field.name for field in fields(Recipe)]
     known = ["single_graph", "vocabulary", *names, *Running._fields]
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join(known)}.")
-    recipe = Recipe(**{name: value for name, value in options.items() if name in names})
+    chosen: Json = {name: value for name, value in options.items() if name in names}
     others = {"single_graph": options.get("single_graph", False), "vocabulary": options.get("vocabulary")}
     content = {"content": content_digest([file]), "recipe": RECIPE_VERSION}
-    return {**content, **selection, **recipe.parameters, **others}
+    return {**content, **selection, **Recipe(**chosen).parameters, **others}
 
 
 def with_references(
@@ -81,24 +95,22 @@ def bags_of_papers(
     bags: Sequence[Sequence[Record]],
     text: Callable[[Record], str],
     labels: tuple[Callable[[Record], Iterable[str]], Sequence[str]] | None,
-    info: dict[str, Any],
-    options: dict[str, Any],
+    info: Json,
+    options: TextOptions,
 ) -> BagDataset:
     """A bag is a paper and its references; a graph is named by its paper's id, so one cited twice is known again."""
     graphs = [paper for bag in bags for paper in bag]
     names = [str(paper["id"]) for paper in graphs]
-    labelling: dict[str, Any] = {}
+    graph_Y, label_names = None, None
     if labels is not None:
         labels_of, label_names = labels
-        labelling = {
-            "graph_Y": label_matrix([labels_of(paper) for paper in graphs], label_names),
-            "label_names": label_names,
-        }
+        graph_Y = label_matrix([labels_of(paper) for paper in graphs], label_names)
     built = bags_from_texts(
         [[text(paper) for paper in bag] for bag in bags],
         bag_names=[str(bag[0]["id"]) for bag in bags],
         graph_names=names,
-        **labelling,
+        graph_Y=graph_Y,
+        label_names=label_names,
         **options,
     )
     overlap = overlap_summary(np.array(names), offsets(np.array([len(bag) for bag in bags])))

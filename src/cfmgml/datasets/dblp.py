@@ -2,12 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, Unpack
 
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
-from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_records, with_references
+from cfmgml.datasets._records import Record, TextOptions, bags_of_papers, cache_key, read_records, with_references
 
 FILE = "papers.jsonl.gz"
 VENUES = ("cikm", "icml", "kdd", "mm", "pods", "sigmod", "uai", "vldb")  # the rest have 56 abstracts or fewer
@@ -30,7 +31,7 @@ def load_dblp(
     target: Target | None = "topics",
     min_references: int = 1,
     cache_dir: str | Path | Literal[False] | None = None,
-    **options: Any,
+    **options: Unpack[TextOptions],
 ) -> BagDataset:
     """Papers of one field with their references, of any field, by abstract.
 
@@ -79,7 +80,7 @@ def load_dblp_texts(path: str | Path | None = None) -> dict[str, str]:
     return {str(paper["id"]): _text(paper) for paper in read_records(_find(path)) if paper.get("abstract")}
 
 
-def _build(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> BagDataset:
+def _build(file: Path, selection: Json, options: TextOptions) -> BagDataset:
     target = selection["target"]
     needed = "topics" if target == "topics" else "abstract"
     papers = read_records(file)

@@ -37,16 +37,16 @@ class NodeSpace:
 
     def points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
         """(n_rows, n_columns) of what varies and is not thin."""
-        chosen, found = self.kept & ~self.thin, self.attributes[rows]
+        chosen, points = self.kept & ~self.thin, self.attributes[rows]
         if not chosen.all():
-            found = found[:, chosen]
-        found = (found - self.centre[chosen]) * self.scale
-        return found.astype(dtype, copy=False)
+            points = points[:, chosen]
+        points = (points - self.centre[chosen]) * self.scale
+        return points.astype(dtype, copy=False)
 
     def thin_points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
         """(n_rows, n_columns) of what varies and is thin."""
-        found = np.multiply(self.attributes[rows][:, self.kept & self.thin], self.scale, dtype=np.float64)
-        return found.astype(dtype, copy=False)
+        points = np.multiply(self.attributes[rows][:, self.kept & self.thin], self.scale, dtype=np.float64)
+        return points.astype(dtype, copy=False)
 
     def largest_square(self) -> float:
         """Half the largest squared length."""
@@ -100,8 +100,8 @@ class NodeOperand(Operand):
     @cached_property
     def squares(self) -> FloatArray:
         """Of the rounded points, so that a node is as close to itself as can be."""
-        found = half_squares(self.points) + half_squares(self.thin_table.T)
-        return found.astype(self.dtype)
+        squares = half_squares(self.points) + half_squares(self.thin_table.T)
+        return squares.astype(self.dtype)
 
     @cached_property
     def left_weights(self) -> FloatArray:

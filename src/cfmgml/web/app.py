@@ -1,9 +1,12 @@
 """`create_app`: the application, put together."""
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from cfmgml.web.exhibits import as_exhibits
+from cfmgml.model.cfmgml import CfMGML
+from cfmgml.web.exhibits import Exhibit, as_exhibits
 from cfmgml.web.limits import Limits
 from cfmgml.web.metrics import Metrics
 from cfmgml.web.problems import add_problems
@@ -19,7 +22,7 @@ sentences), and what each node (superpixel, keyword) contributes. The numbers ar
 sent is kept."""
 
 
-def import_fastapi() -> Any:
+def import_fastapi() -> ModuleType:
     """``fastapi``, or an error that names the extra to install."""
     try:
         import fastapi
@@ -29,7 +32,11 @@ def import_fastapi() -> Any:
 
 
 def create_app(
-    model: Any, *, limits: Limits | None = None, hosts: Collection[str] | None = LOOPBACK, title: str = "cfmgml"
+    model: Exhibit | CfMGML | str | Path | Mapping[str, Exhibit | CfMGML | str | Path],
+    *,
+    limits: Limits | None = None,
+    hosts: Collection[str] | None = LOOPBACK,
+    title: str = "cfmgml",
 ) -> "FastAPI":
     """An ASGI application with the page and the API.
 

@@ -3,13 +3,15 @@
 import asyncio
 import json
 import struct
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeAlias
+
+from cfmgml.common.typing import Json
 
 LENGTHS = struct.Struct(">IQ")
 MAX_HEADER = 2**20
 MAX_BODY = 2**30
 
-Header = dict[str, Any]
+Header: TypeAlias = Json
 
 
 def pack(header: Header, body: bytes = b"") -> bytes:

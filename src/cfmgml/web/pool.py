@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from time import monotonic
-from typing import Any
 
 from cfmgml.web.frames import Header, pack, read_frame_async
 from cfmgml.web.limits import Limits, Refused
@@ -220,7 +219,7 @@ class WorkerPool:
 
     # -- workers -----------------------------------------------------------------------------
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[object, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

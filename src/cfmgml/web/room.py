@@ -5,14 +5,16 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cfmgml.common.typing import Json
 from cfmgml.web.bodies import Intake, unless_gone
 from cfmgml.web.exhibits import Exhibit, describe
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -32,7 +34,7 @@ class Room:
         self.intake = Intake(limits)
 
     @contextlib.asynccontextmanager
-    async def open(self, app: Any) -> AsyncIterator[None]:
+    async def open(self, app: "FastAPI") -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
             self.pool = WorkerPool(self._files(Path(folder)), self.limits)
             try:
@@ -52,7 +54,7 @@ class Room:
                 exhibit.model.save(files[name])
         return files
 
-    def find(self, name: str) -> dict[str, Any]:
+    def find(self, name: str) -> Json:
         if name not in self.about:
             raise Refused(404, "no_such_model", f"There is no such model here; there are {', '.join(self.about)}.")
         return self.about[name]
@@ -60,7 +62,7 @@ class Room:
     async def ask(
         self,
         request: "Request",
-        header: dict[str, Any],
+        header: Json,
         most_bytes: int,
         prepare: Callable[[bytes], bytes] = _as_it_is,
     ) -> "Response":
