@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from cfmgml.datasets.dblp import load_dblp, load_dblp_texts
+from cfmgml.datasets.dblp import load_dblp
 from cfmgml.datasets.overlap import shared_graph_groups
 
 PAPERS = [
@@ -51,7 +51,6 @@ def test_other_targets_take_every_abstract(folder):
 
 
 def test_tags_are_no_words(folder):
-    assert load_dblp_texts(folder)["1"] == "Query  plans  join. Index trees if a < b."
     assert load_dblp(folder, cache_dir=False).graphs[0].node_names.tolist() == [
         "query",
         "plans",

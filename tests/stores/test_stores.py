@@ -237,14 +237,6 @@ def test_info_must_be_json(full, tmp_path):
         replace(full, info={"x": np.nan}).to_store(tmp_path / "store")
 
 
-def test_same_kind(full, store, tmp_path):
-    full[:3].to_store(tmp_path / "b")
-    store.check_same_kind(BagStore(tmp_path / "b"))
-    replace(full, info={}).to_store(tmp_path / "c")
-    with pytest.raises(ValueError, match="built in another way"):
-        store.check_same_kind(BagStore(tmp_path / "c"))
-
-
 def test_what_is_known_without_reading_graphs(full, store, monkeypatch):
     monkeypatch.setattr(BagStore, "read", None)
     counts, known = store.label_counts()

@@ -56,9 +56,8 @@ def load_dblp(
 
     Returns
     -------
-    Bags and graphs named by paper id (`load_dblp_texts` has the abstracts): a paper that several bags cite is there
-    several times, under one name. ``info["overlap"]`` counts that; folds should take it into account
-    (`shared_graph_groups`).
+    Bags and graphs named by paper id: a paper that several bags cite is there several times, under one name.
+    ``info["overlap"]`` counts that; folds should take it into account (`shared_graph_groups`).
 
     Examples
     --------
@@ -70,14 +69,9 @@ def load_dblp(
     """
     if target not in ("topics", "venue", "field", None):
         raise ValueError(f"target must be 'topics', 'venue', 'field' or None, got {target!r}.")
-    file = _find(path)
+    file = find_data("dblp_acm", path, markers=[FILE], contents=FILE) / FILE
     selection = {"field": field, "target": target, "min_references": min_references}
     return cached("dblp", cache_key(file, selection, options), lambda: _build(file, selection, options), cache_dir)
-
-
-def load_dblp_texts(path: str | Path | None = None) -> dict[str, str]:
-    """The abstract behind every graph name of `load_dblp`."""
-    return {str(paper["id"]): _text(paper) for paper in read_records(_find(path)) if paper.get("abstract")}
 
 
 def _build(file: Path, selection: Json, options: TextOptions) -> BagDataset:
@@ -101,10 +95,6 @@ def _label_names(papers: list[Record], target: Target) -> list[str]:
     if target == "venue":
         return list(VENUES)
     return sorted({label for paper in papers for label in _labels(paper, target)})
-
-
-def _find(path: str | Path | None) -> Path:
-    return find_data("dblp_acm", path, markers=[FILE], contents=FILE) / FILE
 
 
 def _text(paper: Record) -> str:
