@@ -10,9 +10,9 @@ from cfmgml.web.exhibits import Exhibit, as_exhibits
 from cfmgml.web.limits import Limits
 from cfmgml.web.metrics import Metrics
 from cfmgml.web.problems import add_problems
-from cfmgml.web.room import Room
+from cfmgml.web.request_guard import LOOPBACK, RequestGuard
 from cfmgml.web.routes import API, add_catalogue, add_page, add_questions, add_status
-from cfmgml.web.shield import LOOPBACK, Shield
+from cfmgml.web.service import ModelService
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -65,7 +65,7 @@ def create_app(
     bounds = limits or Limits()
     exhibits = as_exhibits(model)
     metrics = Metrics()
-    room = Room(exhibits, bounds)
+    service = ModelService(exhibits, bounds)
     app: FastAPI = fastapi.FastAPI(
         title=title,
         version=__version__,
@@ -73,13 +73,13 @@ def create_app(
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # FastAPI's own pages load scripts from elsewhere
         redoc_url=None,
-        lifespan=room.open,
+        lifespan=service.open,
     )
-    app.state.room, app.state.metrics = room, metrics
-    app.add_middleware(Shield, metrics=metrics, hosts=hosts)
+    app.state.service, app.state.metrics = service, metrics
+    app.add_middleware(RequestGuard, metrics=metrics, hosts=hosts)
     add_problems(app, metrics)
     add_page(app)
-    add_status(app, room, metrics)
-    add_catalogue(app, room)
-    add_questions(app, room)
+    add_status(app, service, metrics)
+    add_catalogue(app, service)
+    add_questions(app, service)
     return app

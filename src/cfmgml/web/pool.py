@@ -10,8 +10,8 @@ import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from time import monotonic
 
-from cfmgml.web.frames import Header, pack, read_frame_async
 from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.worker_messages import Header, pack_message, read_message_async
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
@@ -64,9 +64,9 @@ class Worker:
         assert stdin is not None
         assert stdout is not None
         try:
-            stdin.write(pack(header, body))
+            stdin.write(pack_message(header, body))
             await stdin.drain()
-            return await read_frame_async(stdout)
+            return await read_message_async(stdout)
         except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:
             raise WorkerDied from error
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
 from cfmgml.web.problems import problem_answers
-from cfmgml.web.room import Room
+from cfmgml.web.service import ModelService
 from cfmgml.web.uploads import MEDIA_TYPES
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def add_page(app: "FastAPI") -> None:
         return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
 
 
-def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
+def add_status(app: "FastAPI", service: ModelService, metrics: Metrics) -> None:
     from fastapi import Response
 
     from cfmgml.web.schemas import Health
@@ -52,15 +52,15 @@ def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
     @app.get("/healthz", response_model=Health, responses=problem_answers(503), tags=["status"])
     async def healthz() -> Any:
         """Whether there is a worker to answer."""
-        n_alive = 0 if room.pool is None else room.pool.n_alive
+        n_alive = 0 if service.pool is None else service.pool.n_alive
         if n_alive == 0:
             reason = "No worker is running; one is being started."
-            raise Refused(503, "no_worker", reason) if room.pool is None else room.pool.busy("no_worker", reason)
+            raise Refused(503, "no_worker", reason) if service.pool is None else service.pool.busy("no_worker", reason)
         return {"status": "ok", "workers": n_alive}
 
     @app.get("/metrics", include_in_schema=False)
     async def prometheus() -> Response:
-        pool = room.pool
+        pool = service.pool
         gauges = {
             "requests_inside": ("Requests waiting or worked on.", pool.n_inside if pool else 0),
             "workers": ("Worker processes running.", pool.n_alive if pool else 0),
@@ -70,22 +70,22 @@ def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
         return Response(metrics.render(gauges), media_type=MEDIA_TYPE)
 
 
-def add_catalogue(app: "FastAPI", room: Room) -> None:
+def add_catalogue(app: "FastAPI", service: ModelService) -> None:
     from fastapi import Response
 
     from cfmgml.web.schemas import Catalogue, ModelInfo
 
-    limits = {name: getattr(room.limits, name) for name in SHOWN_LIMITS}
+    limits = {name: getattr(service.limits, name) for name in SHOWN_LIMITS}
 
     @app.get(f"{API}/models", response_model=Catalogue, responses=problem_answers(), tags=["models"])
     async def models() -> Any:
         """All models, and the limits of what may be sent."""
-        return {"version": app.version, "limits": limits, "models": list(room.about.values())}
+        return {"version": app.version, "limits": limits, "models": list(service.about.values())}
 
     @app.get(f"{API}/models/{{model}}", response_model=ModelInfo, responses=problem_answers(404, 422), tags=["models"])
     async def model(model: str) -> Any:
         """One model: what it reads, and its labels."""
-        return room.find(model)
+        return service.find(model)
 
     @app.get(
         f"{API}/models/{{model}}/samples/{{sample}}",
@@ -95,19 +95,19 @@ def add_catalogue(app: "FastAPI", room: Room) -> None:
     )
     async def sample(model: str, sample: int) -> Response:
         """An input to try."""
-        room.find(model)
-        samples = room.exhibits[model].samples
+        service.find(model)
+        samples = service.exhibits[model].samples
         if not 0 <= sample < len(samples):
             raise Refused(404, "no_such_sample", f"There are {len(samples)} samples, numbered from 0.")
         return Response(samples[sample].data, media_type=samples[sample].media_type)
 
 
-def add_questions(app: "FastAPI", room: Room) -> None:
+def add_questions(app: "FastAPI", service: ModelService) -> None:
     from fastapi import Query, Request, Response
 
     from cfmgml.web.schemas import Answer, GraphsInput, TextInput
 
-    limits = room.limits
+    limits = service.limits
     answers: dict[int | str, dict[str, Any]] = {
         200: {"model": Answer, "description": "What the model says."},
         **problem_answers(400, 404, 408, 413, 415, 422, 500, 503, 504),
@@ -132,7 +132,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """
         _expect_type(request, IMAGE_TYPES)
         header = {"model": model, "kind": "image", "regions": regions}
-        return await room.ask(request, header, limits.body_bytes)
+        return await service.ask(request, header, limits.body_bytes)
 
     @app.post(
         f"{API}/models/{{model}}/text",
@@ -144,7 +144,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
     async def text(model: str, request: Request) -> Any:
         """Labels of a text, of its sentences, and what each keyword contributes."""
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "kind": "text"}, limits.text_bytes, _check_text)
+        return await service.ask(request, {"model": model, "kind": "text"}, limits.text_bytes, _check_text)
 
     @app.post(
         f"{API}/models/{{model}}/graphs",
@@ -159,7 +159,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         For models that learned from graphs of somebody's own.
         """
         _expect_type(request, ("application/json",))
-        return await room.ask(request, {"model": model, "kind": "graphs"}, limits.body_bytes)
+        return await service.ask(request, {"model": model, "kind": "graphs"}, limits.body_bytes)
 
 
 def _json_body(kind: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def _as_it_is(body: bytes) -> bytes:
     return body
 
 
-class Room:
+class ModelService:
     """Exhibits, their descriptions, and the workers while the application runs."""
 
     def __init__(self, exhibits: Mapping[str, Exhibit], limits: Limits) -> None:

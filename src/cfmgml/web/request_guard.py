@@ -34,7 +34,7 @@ HEADERS = {
 log = logging.getLogger("cfmgml.web")
 
 
-class Shield:
+class RequestGuard:
     """Pure ASGI, so that nothing of a body is read before it is wanted.
 
     Parameters
