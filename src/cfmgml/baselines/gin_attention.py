@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
@@ -149,16 +150,13 @@ class GINAttention(BagEstimator):
 
     def _check_params(self) -> None:
         for name in ("n_hidden", "n_layers", "n_epochs", "batch_size", "patience"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, at_least=1, whole=True)
         for name in ("dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be 0 or more and below 1, got {getattr(self, name)}.")
         for name in ("weight_decay", "graph_weight"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}.")
+            check_number(getattr(self, name), name, at_least=0)
+        check_number(self.learning_rate, "learning_rate", above=0)
 
     def _train(self, gin: ModuleType, bags: BagDataset, targets: FloatArray) -> None:
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

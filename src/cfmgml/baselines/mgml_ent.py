@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
 from cfmgml.baselines.instances import canonical_order
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import take_segments
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
@@ -118,12 +119,10 @@ class MGMLent(BagEstimator):
         return self
 
     def _check_params(self) -> None:
-        for name in ("n_clusters", "n_hidden"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be 1 or more, got {value}.")
-        if self.ridge < 0:
-            raise ValueError(f"ridge must be 0 or more, got {self.ridge}.")
+        if self.n_clusters is not None:
+            check_number(self.n_clusters, "n_clusters", at_least=1, whole=True)
+        check_number(self.n_hidden, "n_hidden", at_least=1, whole=True)
+        check_number(self.ridge, "ridge", at_least=0)
 
     def _keep_informative(self, mined: SubgraphPatterns, bag_ids: IntArray, labels: BoolArray) -> None:
         entropies = label_entropy(mined.mined_matrix(), bag_ids, labels)

@@ -6,6 +6,7 @@ import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
 from cfmgml.common.typing import FloatArray
@@ -71,10 +72,8 @@ class MISVM(BagSVM):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.temperature < 0:
-            raise ValueError(f"temperature must be 0 or more, got {self.temperature}.")
-        if self.n_rounds < 0:
-            raise ValueError(f"n_rounds must be 0 or more, got {self.n_rounds}.")
+        check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.n_rounds, "n_rounds", at_least=0, whole=True)
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         coef, intercept = np.zeros((len(K), len(problems))), np.zeros(len(problems))

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_max, take_segments
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
@@ -113,15 +114,12 @@ class MIMLfast(BagEstimator):
 
     def _check_params(self) -> None:
         for name in ("n_components", "n_subconcepts", "n_epochs", "average_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, at_least=1, whole=True)
         for name in ("step_size", "max_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, above=0)
         if self.clip is not None and not self.clip > 0:
             raise ValueError(f"clip must be above 0, or None, got {self.clip}.")
-        if self.decay < 0:
-            raise ValueError(f"decay must be 0 or more, got {self.decay}.")
+        check_number(self.decay, "decay", at_least=0)
 
     def _descend(self, vectors: FloatArray, bag_ptr: IntArray, relevant: BoolArray, irrelevant: BoolArray) -> Weights:
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

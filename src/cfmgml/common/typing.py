@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]  # of numbers, truth values or strings: known when it is looked at
 IntArray = NDArray[np.int64]
@@ -23,21 +24,3 @@ Seed: TypeAlias = int | np.random.RandomState | None
 Json: TypeAlias = dict[str, Any]  # an object as json.loads reads it
 JsonView: TypeAlias = Mapping[str, Any]  # such an object that is only read
 Tensor: TypeAlias = Any  # of torch, which need not be installed
-
-__all__ = [
-    "Array",
-    "ArrayLike",
-    "Arrays",
-    "BoolArray",
-    "DType",
-    "FloatArray",
-    "HashArray",
-    "Index",
-    "IntArray",
-    "Json",
-    "JsonView",
-    "NameArray",
-    "NumberArray",
-    "Seed",
-    "Tensor",
-]

@@ -28,8 +28,13 @@ Rows: TypeAlias = FloatArray | sparse.csr_array  # of shape (n, n_features)
 class Operand(ABC):
     """One side of a Gram matrix: a batch of graphs, prepared for one kernel."""
 
-    sizes: IntArray  # (n_graphs,): how much of a tile each graph takes
     norms: FloatArray | None = None  # (n_graphs,): K(g, g), where it is known without computing tiles
+
+    @property
+    def sizes(self) -> IntArray:
+        """How much of a tile each graph takes, (n_graphs,)."""
+        assert self.norms is not None
+        return np.ones(len(self.norms), dtype=np.int64)
 
     @abstractmethod
     def take(self, graphs: IntArray) -> "Operand":
@@ -181,10 +186,6 @@ class FeatureOperand(Operand):
 
     rows: Rows
     norms: FloatArray  # type: ignore[assignment,unused-ignore]
-
-    @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
-        return np.ones(len(self.norms), dtype=np.int64)
 
     def take(self, graphs: IntArray) -> "FeatureOperand":
         return FeatureOperand(self.rows[graphs], self.norms[graphs])

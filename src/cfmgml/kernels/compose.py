@@ -29,7 +29,7 @@ class PartsOperand(Operand):
     norms: FloatArray
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return np.asarray(np.max([part.sizes for part in self.parts], axis=0))
 
     @property

@@ -22,7 +22,7 @@ class BatchOperand(Operand):
     graphs: GraphBatch
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return np.ones(self.graphs.n_graphs, dtype=np.int64)
 
     def take(self, graphs: IntArray) -> "BatchOperand":

@@ -28,10 +28,6 @@ class MixedOperand(Operand):
     rare: sparse.csr_array  # (n_graphs, n_rare)
     norms: FloatArray  # type: ignore[assignment,unused-ignore]
 
-    @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
-        return np.ones(len(self.norms), dtype=np.int64)
-
     def take(self, graphs: IntArray) -> "MixedOperand":
         return MixedOperand(self.common[graphs], self.rare[graphs], self.norms[graphs])
 

@@ -104,7 +104,7 @@ class SummedOperand(Operand):
     norms: FloatArray  # type: ignore[assignment,unused-ignore]
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return lengths(self.summed.row_ptr)[self.graphs]
 
     @property

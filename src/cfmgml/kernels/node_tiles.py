@@ -70,7 +70,7 @@ class NodeOperand(Operand):
     dtype: DType
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return lengths(self.weights.node_ptr)
 
     @property

@@ -111,9 +111,8 @@ class SubgraphPatterns:
             raise ValueError(f"patterns are written as .jsonl or .csv, got {path}.")
         if entropies is not None and len(entropies) != len(self):
             raise ValueError(f"entropies must be one a pattern, {len(self)}, got {len(entropies)}.")
-        extra: list[dict[str, float]] = [{} for _ in range(len(self))]
-        if entropies is not None:
-            extra = [{"entropy": float(value)} for value in entropies]
+        rows = [None] * len(self) if entropies is None else entropies.tolist()
+        extra: list[dict[str, float]] = [{} if value is None else {"entropy": value} for value in rows]
         text = self._json_lines(extra) if suffix == ".jsonl" else self._table(extra)
         with atomic_write(path) as stream:
             stream.write(text.encode())
