@@ -35,7 +35,7 @@ from cfmgml.common.typing import Array, ArrayLike, FloatArray, Index, IntArray, 
 from cfmgml.data import interop
 
 if TYPE_CHECKING:
-    import networkx as nx
+    from networkx import Graph
     from torch_geometric.data import Data as PygData
 
 WithEllipsis: TypeAlias = tuple[Index, EllipsisType]  # as scikit-learn indexes
@@ -212,7 +212,7 @@ class GraphBatch:
     @classmethod
     def from_networkx(
         cls,
-        graphs: Sequence["nx.Graph"],
+        graphs: "Sequence[Graph]",
         label: str | None = None,
         attributes: str | None = None,
         weight: str | None = None,
@@ -228,7 +228,7 @@ class GraphBatch:
         """
         return cls(**interop.arrays_from_networkx(list(graphs), label, attributes, weight))
 
-    def to_networkx(self, directed: bool = False) -> "list[nx.Graph]":
+    def to_networkx(self, directed: bool = False) -> "list[Graph]":
         """networkx graphs with nodes 0, 1, 2, ... and node data ``label``, ``attributes`` and ``name``, where held."""
         return [interop.networkx_from_arrays(self.arrays(k), directed) for k in range(self.n_graphs)]
 

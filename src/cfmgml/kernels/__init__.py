@@ -14,19 +14,9 @@ from cfmgml.kernels.precomputed import Precomputed
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 
 __all__ = [
-    "FunctionKernel",
-    "GrakelKernel",
-    "GraphHopper",
-    "HashedWL",
-    "Kernel",
-    "NodeSum",
-    "Precomputed",
-    "ProductKernel",
-    "SumKernel",
-    "WeisfeilerLehman",
-    "as_kernel",
-    "choose_kernel",
-]
+    "FunctionKernel", "GrakelKernel", "GraphHopper", "HashedWL", "Kernel", "NodeSum", "Precomputed", "ProductKernel",
+    "SumKernel", "WeisfeilerLehman", "as_kernel", "choose_kernel",
+]  # fmt: skip
 
 # Classes that a file may name; those that hold code are not among them.
 SAVED_KERNELS: dict[str, type[Kernel]] = {

@@ -10,7 +10,6 @@ A Gram matrix is made tile by tile from `Operand` objects: what a kernel compute
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -178,32 +177,6 @@ def tile_bounds(sizes: IntArray, limit: int) -> list[tuple[int, int]]:
             start, filled = k, 0
         filled += size
     return [*bounds, (start, len(sizes))] if len(sizes) else []
-
-
-@dataclass(frozen=True)
-class FeatureOperand(Operand):
-    """Rows of an explicit feature map; ``norms`` also counts columns left out because no other graph has them."""
-
-    rows: Rows
-    norms: FloatArray  # type: ignore[assignment,unused-ignore]
-
-    def take(self, graphs: IntArray) -> "FeatureOperand":
-        return FeatureOperand(self.rows[graphs], self.norms[graphs])
-
-
-def feature_tile(left: FeatureOperand, right: FeatureOperand) -> FloatArray:
-    return dense(left.rows @ right.rows.T)
-
-
-class FeatureKernel(Kernel):
-    """A kernel that works through its explicit features."""
-
-    tile_size = 1024
-
-    def tile(self, left: Operand, right: Operand) -> FloatArray:
-        assert isinstance(left, FeatureOperand)
-        assert isinstance(right, FeatureOperand)
-        return feature_tile(left, right)
 
 
 def dense(rows: Rows) -> FloatArray:

@@ -15,7 +15,7 @@ from cfmgml.common.compiled import compiled
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import FloatArray, HashArray, IntArray, NumberArray
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import FeatureKernel, Operand, row_norms
+from cfmgml.kernels.base import Kernel, Operand, row_norms
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 
@@ -55,7 +55,7 @@ def _refine(colour, scattered, ptr, neighbours, out):  # type: ignore[no-untyped
         out[node] = around
 
 
-class WeisfeilerLehman(FeatureKernel):
+class WeisfeilerLehman(Kernel):
     """Compare graphs by the colours that refinement gives their nodes.
 
     phi(G) counts the colours after 0, 1, ..., ``n_iter`` refinements (Shervashidze et al., JMLR 2011). Needs
@@ -182,9 +182,9 @@ class WeisfeilerLehman(FeatureKernel):
         return self._counts(graphs)[0]
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
-        if isinstance(left, MixedOperand) and isinstance(right, MixedOperand):
-            return mixed_tile(left, right)
-        return super().tile(left, right)
+        assert isinstance(left, MixedOperand)
+        assert isinstance(right, MixedOperand)
+        return mixed_tile(left, right)
 
     @property
     def is_explicit(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.exhibits import Exhibit, as_exhibits
@@ -17,6 +17,7 @@ from cfmgml.web.service import ModelService
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+Served: TypeAlias = Exhibit | CfMGML | str | Path
 ABOUT = """Ask a model about an image, a text or graphs: labels of the whole, of each of its graphs (regions,
 sentences), and what each node (superpixel, keyword) contributes. The numbers are those of the Python package. Nothing
 sent is kept."""
@@ -32,7 +33,7 @@ def import_fastapi() -> ModuleType:
 
 
 def create_app(
-    model: Exhibit | CfMGML | str | Path | Mapping[str, Exhibit | CfMGML | str | Path],
+    model: Served | Mapping[str, Served],
     *,
     limits: Limits | None = None,
     hosts: Collection[str] | None = LOOPBACK,
