@@ -10,18 +10,15 @@ A Gram matrix is made tile by tile from `Operand` objects: what a kernel compute
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from cfmgml.common.segments import segment_sum
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
-
-Rows: TypeAlias = FloatArray | sparse.csr_array  # of shape (n, n_features)
 
 
 class Operand(ABC):

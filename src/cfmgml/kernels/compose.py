@@ -5,19 +5,22 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml.common.segments import segment_ids
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray, Tensor
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import Kernel, Operand, Rows, normalising_scale
+from cfmgml.kernels.base import Kernel, Operand, normalising_scale
 from cfmgml.kernels.function import KernelLike, as_kernel
 
-Tile = TypeVar("Tile", FloatArray, Tensor)
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Tile = TypeVar("Tile", FloatArray, "Tensor")
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from sklearn.base import clone
 
 from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import lengths
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import node_maps
-from cfmgml.kernels.base import Kernel, Operand, Rows, dense
+from cfmgml.kernels.base import Kernel, Operand, dense
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
 from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, thin_columns, varying_columns

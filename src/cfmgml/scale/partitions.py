@@ -19,9 +19,9 @@ from scipy import sparse
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.files import atomic_write
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.data.bags import BagDataset
-from cfmgml.kernels.base import Kernel, Rows
+from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.files import kernel_digest
 from cfmgml.learning.estimator import check_targets
 from cfmgml.learning.objective import Linearisation, RankLoss
