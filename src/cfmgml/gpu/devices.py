@@ -1,13 +1,17 @@
 """Where torch computes: names of devices, and clear words where there is none."""
 
 import importlib.util
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
 
 ON_NUMPY = "cpu"
 KNOWN = "'cpu', 'cuda', 'cuda:0' (or another card's number) or 'torch:cpu'"
 
 
-def torch_device(device: str) -> Any:
+def torch_device(device: str) -> "torch.device":
     """The `torch.device` that a name stands for.
 
     ``"cuda"`` is an NVIDIA card; ``"torch:cpu"`` runs what the card would run on torch's CPU.
@@ -29,7 +33,7 @@ def torch_device(device: str) -> Any:
     return torch.device(device)
 
 
-def import_torch(device: str) -> Any:
+def import_torch(device: str) -> ModuleType:
     try:
         import torch
     except ImportError as error:
