@@ -1,15 +1,12 @@
 """`cfmgml.kernels.context` on a device."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from cfmgml.common.segments import lengths, segment_ids
 from cfmgml.common.typing import IntArray
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def context_gram(K: "Tensor", bag_ptr: IntArray, share: float) -> "Tensor":
+def context_gram(K: Any, bag_ptr: IntArray, share: float) -> Any:
     """(1 - share) K + share times the mean of K over the pairs of two graphs' bags; K is written over."""
     import torch
 

@@ -1,17 +1,13 @@
 """Where torch computes: names of devices, and clear words where there is none."""
 
 import importlib.util
-from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import torch
+from typing import Any
 
 ON_NUMPY = "cpu"
 KNOWN = "'cpu', 'cuda', 'cuda:0' (or another card's number) or 'torch:cpu'"
 
 
-def torch_device(device: str) -> "torch.device":
+def torch_device(device: str) -> Any:
     """The `torch.device` that a name stands for.
 
     ``"cuda"`` is an NVIDIA card; ``"torch:cpu"`` runs what the card would run on torch's CPU.
@@ -33,7 +29,7 @@ def torch_device(device: str) -> "torch.device":
     return torch.device(device)
 
 
-def import_torch(device: str) -> ModuleType:
+def import_torch(device: str) -> Any:
     try:
         import torch
     except ImportError as error:

@@ -6,7 +6,7 @@ entries never leave the chip: what is written is one number for each pair of gra
 """
 
 import os
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,10 +15,6 @@ import triton.language as tl
 
 from cfmgml.gpu.layout import BLOCK, STEP
 from cfmgml.gpu.node_blocks import HALF_SCALE, NodeBlocks, as_tensor
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
 
 LOG2_E = 1.4426950408889634
 STRIP = 32  # blocks of rows that share a launch: what neighbours read stays in the second-level cache
@@ -102,11 +98,11 @@ def add_tiles(
     a: NodeBlocks,
     b: NodeBlocks,
     symmetric: bool,
-    out: "Tensor",
+    out: Any,
     n_warps: int | None = None,
     n_stages: int | None = None,
     strip: int = STRIP,
-) -> object:
+) -> Any:
     """Fill ``out`` (n_left, n_right), which is zero, with kernel values; the compiled kernel, to look at."""
     n_slots = max(a.layout.n_slots, b.layout.n_slots)
     sides = [_arguments(side, n_slots, right) for side, right in ((a, False), (b, True))]
@@ -135,7 +131,7 @@ def add_tiles(
     return launched
 
 
-def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> "list[Tensor | int]":
+def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> list[Any]:
     """Tensors in the order in which the kernel takes them."""
     device, layout = side.points.device, side.layout
     graphs = np.full((layout.n_blocks, n_slots), -1)
@@ -149,7 +145,7 @@ def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> "list[Tensor | in
     ]  # fmt: skip
 
 
-def _in_terms(side: NodeBlocks, terms: tuple[int, ...]) -> "Tensor":
+def _in_terms(side: NodeBlocks, terms: tuple[int, ...]) -> Any:
     """Weights as bfloat16 numbers, 8 bits each: for every STEP columns, one run of STEP numbers for each term."""
     done = []
     for start, stop in side.runs(side.layout.n_blocks):

@@ -3,17 +3,15 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cfmgml.common.typing import Array, IntArray
-from cfmgml.common.typing import FloatArray as FloatArray
 from cfmgml.gpu.layout import BLOCK, Layout, make_layout
 
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.floating[Any]]
 
 ROWS = 1 << 18  # nodes that are prepared at a time
 NOWHERE = 1e30  # half the squared length of a place without a node: exp(-NOWHERE) is 0
@@ -49,19 +47,18 @@ class NodeBlocks:
     """`GraphNodes` on a device, place by place of a `Layout`."""
 
     layout: Layout
-    points: "Tensor"  # (n_places, n_columns), or twice as many columns: the leading bits, then the next
+    points: Any  # (n_places, n_columns), or twice as many columns: the leading bits, then the next
     n_columns: int
-    squares: "Tensor"  # (n_places,): half of |x|^2; NOWHERE for an empty place
-    weights: "Tensor | None"  # flat: block after block, (BLOCK, width) each; None where every node counts once
+    squares: Any  # (n_places,): half of |x|^2; NOWHERE for an empty place
+    weights: Any  # flat: block after block, (BLOCK, width) each; None where every node counts once
     weight_ptr: IntArray  # (n_blocks + 1,)
 
     def largest_square(self) -> float:
         """Half the largest squared length; not a number where points were too large to be held."""
         return float(self.squares[self.squares != NOWHERE].max()) if len(self.squares) else 0.0
 
-    def table(self, start: int, stop: int) -> "Tensor":
+    def table(self, start: int, stop: int) -> Any:
         """Weights of blocks of one width, (n_places, width)."""
-        assert self.weights is not None
         flat = self.weights[int(self.weight_ptr[start]) : int(self.weight_ptr[stop])]
         return flat.reshape((stop - start) * BLOCK, -1)
 
@@ -74,13 +71,7 @@ class NodeBlocks:
 
 
 def place_nodes(
-    graphs: GraphNodes,
-    centre: FloatArray,
-    gamma: float,
-    precision: str,
-    device: "torch.device",
-    plain: bool,
-    halves: bool,
+    graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: Any, plain: bool, halves: bool
 ) -> NodeBlocks:
     """Nodes on a device.
 
@@ -103,33 +94,31 @@ def place_nodes(
     for start in range(0, len(nodes), ROWS):
         chosen = nodes[start : start + ROWS]
         there = start + torch.nonzero(chosen >= 0)[:, 0]
-        exact_points = (attributes[nodes[there]] - middle) * scale
-        parts, rounded = _rounded(exact_points, precision, halves)
+        found = (attributes[nodes[there]] - middle) * scale
+        parts, found = _rounded(found, precision, halves)
         for k, part in enumerate(parts):
             points[there, k * n_columns : k * n_columns + part.shape[1]] = part
-        squares[there] = (rounded.double() ** 2).sum(1).to(exact) / 2
+        squares[there] = (found.double() ** 2).sum(1).to(exact) / 2
     weights, weight_ptr = None, np.zeros(layout.n_blocks + 1, dtype=np.int64)
     if not plain:
         weights, weight_ptr = place_weights(graphs, layout, exact, device)
     return NodeBlocks(layout, points, n_columns, squares, weights, weight_ptr)
 
 
-def _rounded(points: "Tensor", precision: str, halves: bool) -> "tuple[list[Tensor], Tensor]":
+def _rounded(found: Any, precision: str, halves: bool) -> tuple[list[Any], Any]:
     """What is stored of points, and what it stands for."""
     if precision == "tf32" or halves:
-        large = points * HALF_SCALE
+        large = found * HALF_SCALE
         leading = large.half()
         if precision == "tf32":
-            kept = leading.to(points.dtype) / HALF_SCALE
+            kept = leading.to(found.dtype) / HALF_SCALE
             return [leading if halves else kept], kept
         rest = (large - leading).half()
         return [leading, rest], (leading.double() + rest.double()) / HALF_SCALE
-    return [points], points
+    return [found], found
 
 
-def place_weights(
-    graphs: GraphNodes, layout: Layout, dtype: "torch.dtype", device: "torch.device"
-) -> "tuple[Tensor, IntArray]":
+def place_weights(graphs: GraphNodes, layout: Layout, dtype: Any, device: Any) -> tuple[Any, IntArray]:
     """Weights in the order of the layout, each block as wide as the layout says, and where each block starts."""
     import torch
 
@@ -151,7 +140,7 @@ def place_weights(
     return out, weight_ptr
 
 
-def as_tensor(array: Array, dtype: "torch.dtype", device: "torch.device") -> "Tensor":
+def as_tensor(array: NDArray[Any], dtype: Any, device: Any) -> Any:
     """A copy on the device."""
     import torch
 
