@@ -66,7 +66,7 @@ format: $(VENV)/.dev  ## Put the code into the house's format
 BENCH ?=
 .venv-bench/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -c constraints.txt -r benchmarks/requirements.txt -e '.[images,text,plots]'
+	.venv-bench/bin/python -m pip --disable-pip-version-check -q install -c constraints.txt -r benchmarks/requirements.txt -e '.[images,networkx,plots]'
 	@touch $@
 
 bench: .venv-bench/.ready  ## Measure against peers; BENCH="wl hopper_rbf --quick" chooses

@@ -1,7 +1,7 @@
 """Learn from bags of graphs with several labels; predict labels for the bag and for every graph in it."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
@@ -38,11 +38,10 @@ _HOMES = {"BagDataset": "data.bags", "CfMGML": "model", "GraphBatch": "data.grap
 _ROOMS = ("baselines", "builders", "data", "datasets", "kernels", "metrics", "model", "plots")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in __all__:
-        found = getattr(import_module(f"cfmgml.{_HOMES.get(name, 'kernels')}"), name)
-        globals()[name] = found
-        return found
+        globals()[name] = getattr(import_module(f"cfmgml.{_HOMES.get(name, 'kernels')}"), name)
+        return globals()[name]
     if name in _ROOMS:
         return import_module(f"cfmgml.{name}")
     raise AttributeError(f"module 'cfmgml' has no attribute {name!r}.")

@@ -9,14 +9,14 @@ from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels import GraphHopper, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
+from cfmgml.kernels import NAMED_KERNELS, Kernel, Precomputed, choose_kernel
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.estimator import check_targets
 from cfmgml.model.cfmgml import CfMGML
 
 ALPHAS = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)
-KERNELS = ("auto", "nodes", "hopper", "wl", "both")
 
 
 def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_iter: int | None = None) -> Kernel:
@@ -26,7 +26,7 @@ def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_i
     ----------
     name
         ``"nodes"`` (`NodeSum`), ``"hopper"`` (`GraphHopper`), ``"both"`` (their sum), ``"wl"`` (`WeisfeilerLehman`), or
-        ``"auto"``: nodes where there are attributes, else wl.
+        ``"auto"``: nodes where there are attributes, else wl. Others are registered in `cfmgml.kernels`.
     bags
         What will be learned from: nodes with attributes are compared by the rbf kernel, others by their labels; for
         texts, wl weighs words by tf-idf.
@@ -41,19 +41,13 @@ def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_i
     >>> kernel_named("both", load_digit_bags(n_bags=2), gamma=1.0)
     SumKernel(kernels=[GraphHopper(gamma=1.0), NodeSum(gamma=1.0)])
     """
-    if name not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, got {name!r}.")
-    has_attributes = bags.graphs.node_attributes is not None
-    if name == "auto":
-        name = "nodes" if has_attributes else "wl"
-    if name == "wl":
-        of_texts = bags.builder is not None and bags.builder.words
-        return WeisfeilerLehman(n_iter if n_iter is not None else 1 if of_texts else 5, tfidf=of_texts)
-    width = gamma if gamma is not None else (None if bags.builder is None else bags.builder.gamma)
-    chosen: dict[str, Any] = {"gamma": width} if has_attributes else {"node_kernel": "delta"}
-    if name == "both":
-        return SumKernel([GraphHopper(**chosen), NodeSum(**chosen)])
-    return NodeSum(**chosen) if name == "nodes" else GraphHopper(**chosen)
+    if name not in NAMED_KERNELS:
+        raise ValueError(f"kernel must be one of {', '.join(NAMED_KERNELS)}, got {name!r}.")
+    builder = known_builder(bags.builder)
+    settings: dict[str, object] = {"n_iter": 1, "tfidf": True} if builder.words else {}
+    for given in ({"gamma": builder.gamma}, {"gamma": gamma, "n_iter": n_iter}):
+        settings |= {key: value for key, value in given.items() if value is not None}
+    return NAMED_KERNELS[name](bags.graphs, settings)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ def one_step(draws, max_norm=100.0, label=0, V=None, W=None):
     V = np.array([[1.0, 2.0], [3.0, 4.0]]) if V is None else V
     W = np.array([[[1.0, 0.0]], [[0.0, 1.0]], [[-1.0, 0.0]]]) if W is None else W
     sums = np.zeros_like(V), np.zeros_like(W)
-    n_steps, n_averaged = sgd_epoch(
-        X, np.array([0, 2]), np.array([[False, True]]), np.array([[0, label]]), np.array([draws]),
-        V, W, *sums, 0, 0.1, 0.5, max_norm, 1,
-    )  # fmt: skip
+    bags = X, np.array([0, 2]), np.array([[False, True]])
+    pairs = np.array([[0, label]])
+    n_steps, n_averaged = sgd_epoch(bags, pairs, np.array([draws]), (V, W), sums, 0, (0.1, 0.5, max_norm), 1)
     return V, W, n_steps, n_averaged, sums
 
 

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from cfmgml.data.overlap import shared_graph_groups
-from cfmgml.datasets.dblp import load_dblp, load_dblp_texts
+from cfmgml.datasets.dblp import load_dblp
 
 PAPERS = [
     {"id": 1, "field": "DB", "venue": "vldb", "topics": ["query", "index"], "references": [2, 3],
@@ -51,7 +51,6 @@ def test_other_targets_take_every_abstract(folder):
 
 
 def test_tags_are_no_words(folder):
-    assert load_dblp_texts(folder)["1"] == "Query  plans  join. Index trees if a < b."
     assert load_dblp(folder, cache_dir=False).graphs[0].node_names.tolist() == [
         "query",
         "plans",

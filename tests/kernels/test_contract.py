@@ -8,7 +8,8 @@ from sklearn.base import clone
 
 from cfmgml import GraphBatch, gram_matrix
 from cfmgml.common.segments import segment_sum
-from cfmgml.kernels.files import SAVED, kernel_from_state, kernel_state
+from cfmgml.kernels import SAVED_KERNELS
+from cfmgml.kernels.files import kernel_from_state, kernel_state
 from examples import KERNELS, graph_batches, random_graphs, shuffle_nodes
 
 IDENTITY_BY_NUMBER = {"precomputed"}  # looks graphs up by number, so it knows nothing of their nodes
@@ -116,7 +117,7 @@ def test_clone_forgets_what_depends_on_data(kernel):
 
 
 def test_state_round_trip(kernel, graphs):
-    if type(kernel).__name__ not in SAVED:
+    if type(kernel).__name__ not in SAVED_KERNELS:
         with pytest.raises(TypeError, match="cannot be saved"):
             kernel_state(kernel)
         return

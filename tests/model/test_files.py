@@ -15,7 +15,7 @@ import pytest
 from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
 from cfmgml.common.files import header_digest, read_header, save_arrays
 from cfmgml.datasets import load_digit_bags
-from cfmgml.kernels.files import SAVED
+from cfmgml.kernels import SAVED_KERNELS
 
 RUNS_CODE = ("pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -304,7 +304,7 @@ def test_models_saved_before_load_and_score_as_they_did(path):
 
 
 def test_there_is_an_old_model_of_every_kernel():
-    assert {read_header(path)["meta"]["kernel"]["class"] for path in FIXTURES.glob("*.cfmgml")} == set(SAVED)
+    assert {read_header(path)["meta"]["kernel"]["class"] for path in FIXTURES.glob("*.cfmgml")} == set(SAVED_KERNELS)
 
 
 def test_too_large_to_unpack_is_refused(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV
 
 from cfmgml import BagDataset, CfMGML, GraphBatch, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman
 from cfmgml.common.segments import segment_max, segment_sum
-from cfmgml.kernels.files import SAVED
+from cfmgml.kernels import SAVED_KERNELS
 from cfmgml.learning.annotation import annotate
 from cfmgml.learning.label_weights import label_weights
 from examples import KERNELS, random_bags, random_graphs
@@ -271,7 +271,7 @@ def test_what_cannot_be_saved(bags, tmp_path):
     with pytest.raises(NotFittedError):
         CfMGML().save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
-    assert set(SAVED) >= {"GraphHopper", "WeisfeilerLehman"}
+    assert set(SAVED_KERNELS) >= {"GraphHopper", "WeisfeilerLehman"}
 
 
 def test_damaged_models_are_refused(bags, tmp_path):

@@ -11,7 +11,7 @@ from cfmgml import CfMGML, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman
 from cfmgml.kernels import HashedWL
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.metrics import bag_report
-from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
+from cfmgml.scale.minibatches import AdaGrad, batches, linearised_at_zero
 from cfmgml.scale.partitions import Job, loss_of, prepare
 from examples import random_bags
 from injected import assert_all_or_nothing, state_of
@@ -77,7 +77,7 @@ def test_batches_are_the_whole(many, store):
 def test_steps_go_down(many, store):
     kernel = HashedWL(1, n_bits=6).resolve(many.graphs)
     problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key", "run"), many).problem
-    means = bag_means(problem)
+    means = linearised_at_zero(problem)
     descent = AdaGrad.start(problem.start())
     values = [descent.step(problem, 1e-3, means) for _ in range(30)]
     assert values[-1] < 0.7 * values[0]

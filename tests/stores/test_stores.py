@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cfmgml import BagDataset, GraphBatch
-from cfmgml.builders.digits import DigitBuilder
 from cfmgml.data.parquet.folder import KEY, partition_files
 from cfmgml.stores import BagStore, is_store
 from examples import graph_batches, random_bags
@@ -236,14 +235,6 @@ def test_not_a_store(tmp_path, full):
 def test_info_must_be_json(full, tmp_path):
     with pytest.raises(ValueError, match="info must hold only what JSON can"):
         replace(full, info={"x": np.nan}).to_store(tmp_path / "store")
-
-
-def test_same_kind(full, store, tmp_path):
-    full[:3].to_store(tmp_path / "b")
-    store.check_same_kind(BagStore(tmp_path / "b"))
-    replace(full, builder=DigitBuilder()).to_store(tmp_path / "c")
-    with pytest.raises(ValueError, match="built in another way"):
-        store.check_same_kind(BagStore(tmp_path / "c"))
 
 
 def test_what_is_known_without_reading_graphs(full, store, monkeypatch):

@@ -77,7 +77,7 @@ def make_file():
 @contextlib.contextmanager
 def running(app):
     """Serve an application on a free port, as `serve` does; gives its address."""
-    server = uvicorn.Server(server_config(app, app.state.room.limits, port=0))
+    server = uvicorn.Server(server_config(app, app.state.service.limits, port=0))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

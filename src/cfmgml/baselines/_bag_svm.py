@@ -1,17 +1,18 @@
 """What M3MIML and MI-SVM share as estimators: the Gram matrix before the solver, the scores after it."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
 from cfmgml.common.memory import check_pairwise_size
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
+from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import check_dtype, gram_matrix
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.learning.scoring import DualScorer
@@ -22,7 +23,7 @@ INSTANCES = ("graphs", "mean")
 class BagSVM(BagEstimator):
     """One support vector machine a label over bags of graphs; subclasses say how it is solved."""
 
-    kernel: Any
+    kernel: KernelLike | None
     C: float
     instances: str
     dtype: str
@@ -34,7 +35,7 @@ class BagSVM(BagEstimator):
         """Coefficients (n_graphs, n_labels) and intercepts (n_labels,)."""
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
         Where an entry of Y is NaN or masked, the bag is left out for that label.

@@ -6,7 +6,7 @@ weights by least squares) scores that description.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg, sparse
@@ -100,7 +100,9 @@ class ExtremeLearningMachines:
     B: FloatArray  # (n_labels, n_hidden)
 
     @classmethod
-    def fit(cls, x: FloatArray, labels: BoolArray, known: BoolArray, n_hidden: int, ridge: float, rng: Any) -> Self:
+    def fit(
+        cls, x: FloatArray, labels: BoolArray, known: BoolArray, n_hidden: int, ridge: float, rng: np.random.Generator
+    ) -> Self:
         """Least squares to +1 and -1; a label of which nothing is known scores 0."""
         n_labels = labels.shape[1]
         W = rng.uniform(-1, 1, size=(n_labels, x.shape[1], n_hidden))

@@ -1,7 +1,6 @@
 """The inner loop of MIMLfast: stochastic gradient steps on a shared space and the labels' sub-concepts."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class Weights:
 
 
 def first_weights(
-    n_features: int, n_labels: int, n_subconcepts: int, n_components: int, norm: float, rng: Any
+    n_features: int, n_labels: int, n_subconcepts: int, n_components: int, norm: float, rng: np.random.Generator
 ) -> Weights:
     """Random directions of the given norm."""
     V = rng.normal(size=(n_features, n_components))
@@ -40,12 +39,17 @@ def relevant_pairs(labels: BoolArray) -> IntArray:
 
 @compiled
 def sgd_epoch(  # type: ignore[no-untyped-def]  # pragma: no cover
-    X, bag_ptr, irrelevant, pairs, draws, V, W, sum_V, sum_W, n_steps, step_size, decay, max_norm, average_every
+    bags, pairs, draws, weights, sums, n_steps, step, average_every
 ):
-    """One pass over the pairs (bag, relevant label), in their order; changes V, W and their sums.
+    """One pass over the pairs (bag, relevant label), in their order; changes weights V and W, and their sums.
 
-    Returns the number of gradient steps so far and how often the weights were added to their sums.
+    ``bags`` are vectors, offsets and irrelevant labels, ``step`` its size, decay and the largest norm. Returns the
+    number of gradient steps so far and how often the weights were added to their sums.
     """
+    X, bag_ptr, irrelevant = bags
+    V, W = weights
+    sum_V, sum_W = sums
+    step_size, decay, max_norm = step
     n_components, n_subconcepts, dummy = V.shape[1], W.shape[1], W.shape[0] - 1
     n_averaged = 0
     candidates = np.empty(W.shape[0], np.int64)
@@ -93,11 +97,11 @@ def sgd_epoch(  # type: ignore[no-untyped-def]  # pragma: no cover
             weight = 0.0
             for r in range(n_irrelevant // tries):
                 weight += 1.0 / (r + 1)
-            step = weight * step_size / (1 + decay * n_steps * step_size)
+            length = weight * step_size / (1 + decay * n_steps * step_size)
             n_steps += 1
             w, u = W[label, concept], W[other, other_concept]
             for f in range(X.shape[1]):
-                up, down = step * X[start + graph, f], step * X[start + other_graph, f]
+                up, down = length * X[start + graph, f], length * X[start + other_graph, f]
                 if up != 0.0 or down != 0.0:
                     norm = 0.0
                     for k in range(n_components):
@@ -107,8 +111,8 @@ def sgd_epoch(  # type: ignore[no-untyped-def]  # pragma: no cover
                         V[f] *= max_norm / np.sqrt(norm)
             norm_w, norm_u = 0.0, 0.0
             for k in range(n_components):
-                w[k] += step * Z[graph, k]
-                u[k] -= step * Z[other_graph, k]
+                w[k] += length * Z[graph, k]
+                u[k] -= length * Z[other_graph, k]
                 norm_w += w[k] ** 2
                 norm_u += u[k] ** 2
             if norm_w > max_norm**2:

@@ -1,11 +1,11 @@
 """The most frequent label, whatever is asked: the floor of every table."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from cfmgml.baselines.method import Method
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
@@ -27,7 +27,7 @@ class Dummy(BagEstimator):
     compared = (Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),)
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         _, labels, known = self._begin_fit(X, Y)
         self.frequency_ = (labels & known).sum(0) / np.maximum(known.sum(0), 1)
         self.score_ = self.frequency_ - self.frequency_.max()

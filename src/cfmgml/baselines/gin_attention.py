@@ -2,19 +2,23 @@
 
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.baselines.method import Method
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
+
+if TYPE_CHECKING:
+    from cfmgml.baselines._gin_network import Batch, Scores
 
 FEWEST_BAGS = 10  # with fewer, none is held out
 CLIP = 3.0  # largest standardised attribute, in deviations
@@ -108,7 +112,7 @@ class GINAttention(BagEstimator):
         patience: int = 50,
         validation_fraction: float = 0.15,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.n_hidden = n_hidden
@@ -128,7 +132,7 @@ class GINAttention(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
         Entries of Y that are NaN or masked are unknown and drop out of the loss.
@@ -152,16 +156,13 @@ class GINAttention(BagEstimator):
 
     def _check_params(self) -> None:
         for name in ("n_hidden", "n_layers", "n_epochs", "batch_size", "patience"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, at_least=1, whole=True)
         for name in ("dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be 0 or more and below 1, got {getattr(self, name)}.")
         for name in ("weight_decay", "graph_weight"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be 0 or more, got {getattr(self, name)}.")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}.")
+            check_number(getattr(self, name), name, at_least=0)
+        check_number(self.learning_rate, "learning_rate", above=0)
 
     def _train(self, gin: ModuleType, bags: BagDataset, targets: FloatArray) -> None:
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -170,7 +171,7 @@ class GINAttention(BagEstimator):
         nodes, node_ptr = self.inputs_(bags.graphs, "float32"), bags.graphs.node_ptr[bags.bag_ptr]
         bare = replace(bags, graphs=GraphBatch(bags.graphs.node_ptr, bags.graphs.edge_ptr, bags.graphs.edges))
 
-        def batch(rows: IntArray) -> Any:
+        def batch(rows: IntArray) -> "Batch":
             chosen, _ = take_segments(node_ptr, rows)
             return gin.as_batch(nodes[chosen], bare[rows], targets[rows], self.device)
 
@@ -207,7 +208,7 @@ class GINAttention(BagEstimator):
         """How much each graph counts in its bag's score, (n_graphs, n_labels); a bag's weights sum to 1."""
         return self._predict(X, "graph").attention.numpy()
 
-    def _predict(self, X: BagDataset, level: str) -> Any:
+    def _predict(self, X: BagDataset, level: str) -> "Scores":
         bags = self._check_predict(X, level)
         gin = gin_network()
         gin.check_device(self.device)

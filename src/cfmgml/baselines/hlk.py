@@ -3,6 +3,7 @@
 from typing import Any
 
 from cfmgml.baselines.method import ALPHAS, FEW_ALPHAS, Method
+from cfmgml.kernels.function import KernelLike
 from cfmgml.model.cfmgml import CfMGML
 
 
@@ -26,7 +27,7 @@ class HLK(CfMGML):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         alpha: float = 1e-5,
         loss: str = "hamming",
         term_weights: str = "paper",

@@ -1,7 +1,6 @@
 """M3MIML: a maximum margin for every label, with a bag's mean instead of its best graph."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank
 from cfmgml.baselines.method import FEW_C, ONE_C, Method
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
+from cfmgml.kernels.function import KernelLike
 
 SOLVERS = ("exact", "frank-wolfe")
 
@@ -70,7 +70,7 @@ class M3MIML(BagSVM):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         C: float = 10.0,
         instances: str = "graphs",
         solver: str = "exact",

@@ -1,6 +1,6 @@
 """MGMLent: informative subgraphs turn graphs into vectors, MIML-ELM labels the bags."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +10,9 @@ from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, 
 from cfmgml.baselines.instances import canonical_order
 from cfmgml.baselines.method import Method
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
@@ -90,7 +91,7 @@ class MGMLent(BagEstimator):
         ridge: float = 0.0,
         max_seconds: float | None = 600.0,
         max_gib: float = 2.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.min_support = min_support
@@ -107,17 +108,17 @@ class MGMLent(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
         check_pairwise_size("MGMLent", bags.n_bags, "bags", 3, "use fewer")
-        found = mine_subgraphs(
+        mined = mine_subgraphs(
             bags.graphs, self.min_support, self.max_edges,
             max_seconds=self.max_seconds, max_gib=self.max_gib, verbose=self.verbose,
         )  # fmt: skip
-        self.n_mined_ = len(found)
-        self._keep_informative(found, bags.bag_ids, labels & known)
+        self.n_mined_ = len(mined)
+        self._keep_informative(mined, bags.bag_ids, labels & known)
         rows = self.patterns_.mined_matrix().astype(np.float64)
         order = canonical_order(_contents(rows, bags.bag_ptr, labels & known))
         graph_rows, ptr = take_segments(bags.bag_ptr, order)
@@ -125,19 +126,17 @@ class MGMLent(BagEstimator):
         return self
 
     def _check_params(self) -> None:
-        for name in ("n_clusters", "n_hidden"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be 1 or more, got {value}.")
-        if self.ridge < 0:
-            raise ValueError(f"ridge must be 0 or more, got {self.ridge}.")
+        if self.n_clusters is not None:
+            check_number(self.n_clusters, "n_clusters", at_least=1, whole=True)
+        check_number(self.n_hidden, "n_hidden", at_least=1, whole=True)
+        check_number(self.ridge, "ridge", at_least=0)
 
-    def _keep_informative(self, found: SubgraphPatterns, bag_ids: IntArray, labels: BoolArray) -> None:
-        entropies = label_entropy(found.mined_matrix(), bag_ids, labels)
+    def _keep_informative(self, mined: SubgraphPatterns, bag_ids: IntArray, labels: BoolArray) -> None:
+        entropies = label_entropy(mined.mined_matrix(), bag_ids, labels)
         keep = np.flatnonzero(entropies <= self.max_entropy)
         if not len(keep):
-            keep = np.sort(np.argsort(entropies, kind="stable")[: -(-len(found) // 10)])
-        self.patterns_, self.entropies_ = found[keep], entropies[keep]
+            keep = np.sort(np.argsort(entropies, kind="stable")[: -(-len(mined) // 10)])
+        self.patterns_, self.entropies_ = mined[keep], entropies[keep]
 
     def _fit_bags(
         self, rows: sparse.csr_array, ptr: IntArray, order: IntArray, labels: BoolArray, known: BoolArray

@@ -1,16 +1,17 @@
 """MI-SVM: a maximum margin for every label, where each bag is represented by its best graph."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
 from cfmgml.baselines.method import FEW_C, ONE_C, Method
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
 from cfmgml.common.typing import FloatArray
+from cfmgml.kernels.function import KernelLike
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 
@@ -55,7 +56,7 @@ class MISVM(BagSVM):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         C: float = 10.0,
         instances: str = "graphs",
         temperature: float = 0.0,
@@ -77,10 +78,8 @@ class MISVM(BagSVM):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.temperature < 0:
-            raise ValueError(f"temperature must be 0 or more, got {self.temperature}.")
-        if self.n_rounds < 0:
-            raise ValueError(f"n_rounds must be 0 or more, got {self.n_rounds}.")
+        check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.n_rounds, "n_rounds", at_least=0, whole=True)
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         coef, intercept = np.zeros((len(K), len(problems))), np.zeros(len(problems))

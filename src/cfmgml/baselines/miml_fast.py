@@ -1,6 +1,6 @@
 """MIMLfast: a shared space, sub-concepts of labels, and a ranking loss by stochastic gradient descent."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -8,9 +8,10 @@ from sklearn.utils import check_random_state
 from cfmgml.baselines._miml_fast_sgd import Weights, first_weights, relevant_pairs, sgd_epoch
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.baselines.method import Method
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_max, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
@@ -85,7 +86,7 @@ class MIMLfast(BagEstimator):
         max_norm: float = 2.0,
         clip: float | None = 2.0,
         average_every: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -102,7 +103,7 @@ class MIMLfast(BagEstimator):
     # -- learning ----------------------------------------------------------------------------
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
@@ -119,15 +120,12 @@ class MIMLfast(BagEstimator):
 
     def _check_params(self) -> None:
         for name in ("n_components", "n_subconcepts", "n_epochs", "average_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be 1 or more, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, at_least=1, whole=True)
         for name in ("step_size", "max_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}.")
+            check_number(getattr(self, name), name, above=0)
         if self.clip is not None and not self.clip > 0:
             raise ValueError(f"clip must be above 0, or None, got {self.clip}.")
-        if self.decay < 0:
-            raise ValueError(f"decay must be 0 or more, got {self.decay}.")
+        check_number(self.decay, "decay", at_least=0)
 
     def _descend(self, vectors: FloatArray, bag_ptr: IntArray, relevant: BoolArray, irrelevant: BoolArray) -> Weights:
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -135,14 +133,15 @@ class MIMLfast(BagEstimator):
         shape = vectors.shape[1], n_labels, self.n_subconcepts, self.n_components
         now = first_weights(*shape, self.max_norm, rng)
         total = Weights(np.zeros_like(now.V), np.zeros_like(now.W))
+        step = float(self.step_size), float(self.decay), float(self.max_norm)
         pairs, n_averaged, self.n_iter_ = relevant_pairs(relevant), 0, 0
         with progress("Training (MIMLfast)", self.n_epochs, self.verbose) as advance:
             for _ in range(self.n_epochs):
+                order, draws = rng.permutation(pairs), rng.random((len(pairs), n_labels + 1))
+                weights, sums = (now.V, now.W), (total.V, total.W)
                 self.n_iter_, added = sgd_epoch(
-                    vectors, bag_ptr, irrelevant, rng.permutation(pairs), rng.random((len(pairs), n_labels + 1)),
-                    now.V, now.W, total.V, total.W, self.n_iter_,
-                    float(self.step_size), float(self.decay), float(self.max_norm), self.average_every,
-                )  # fmt: skip
+                    (vectors, bag_ptr, irrelevant), order, draws, weights, sums, self.n_iter_, step, self.average_every
+                )
                 n_averaged += added
                 advance(1)
         # with fewer pairs than average_every there is nothing to average

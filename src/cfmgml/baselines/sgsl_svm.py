@@ -1,15 +1,16 @@
 """SGSL SVM: a support vector machine that is told every graph's label."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.svm import SVC
 
 from cfmgml.baselines.method import FEW_C, ONE_C, Method
 from cfmgml.common.memory import check_pairwise_size
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import choose_kernel
+from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
@@ -44,14 +45,16 @@ class SgslSVM(BagEstimator):
         shortest=ONE_C, cost=0.2,
     ),)  # fmt: skip
 
-    def __init__(self, kernel: Any = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None) -> None:
+    def __init__(
+        self, kernel: KernelLike | None = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None
+    ) -> None:
         self.kernel = kernel
         self.C = C
         self.dtype = dtype
         self.n_jobs = n_jobs
 
     @unchanged_on_error
-    def fit(self, X: BagDataset, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from ``X.graph_Y``; bag labels are checked and not used."""
         bags, labels, _ = self._begin_fit(X, Y)
         if bags.graph_Y is None:

@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
@@ -30,7 +30,7 @@ TERMINATED = 143
 class InOrder(TyperGroup):
     """Lists commands in the order in which one needs them."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: object) -> list[str]:
         return [name for name in COMMANDS if name in self.commands]
 
 
@@ -78,7 +78,7 @@ def _fail(message: str, status: int = 1) -> int:
 def _one_line_warnings() -> Iterator[None]:
     """What the library warns users of, as a line on stderr without the place in the code."""
 
-    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+    def show(message: Warning | str, *where: object, **more: object) -> None:
         say(f"cfmgml: {message}")
 
     with warnings.catch_warnings():

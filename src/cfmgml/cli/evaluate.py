@@ -37,7 +37,7 @@ def evaluate(
         str | None,
         typer.Option(help="Methods, separated by commas.", show_default="those that take no more than minutes"),
     ] = None,
-    kernel: Annotated[KernelName, typer.Option(help="What compares graphs; see cfmgml train.")] = KernelName.AUTO,
+    kernel: KernelName = "auto",
     folds: Annotated[int, typer.Option(min=2, help="Test folds.")] = 10,
     inner: Annotated[
         int | None,
@@ -73,7 +73,7 @@ def evaluate(
     chosen = find_methods(methods.split(",")) if methods else None  # a wrong name fails before the data is read
     check_compute(device, dtype)
     bags = BagDataset.load(data)
-    own = own_data(bags, printable(data.stem), kernel_named(kernel.value, bags), apart)
+    own = own_data(bags, printable(data.stem), kernel_named(kernel, bags), apart)
     if own.kernel.is_explicit or bags.n_graphs > MOST_IN_MATRIX:
         on_card = None if device == "cpu" else device
         only_for(f"kernels without an explicit map, and up to {MOST_IN_MATRIX:,} graphs", device=on_card, dtype=dtype)

@@ -1,7 +1,6 @@
 """``cfmgml train``: a file of bags, or a store, becomes a model."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,12 +31,24 @@ HELP = (
 )
 
 
-class KernelName(StrEnum):
-    AUTO = "auto"
-    NODES = "nodes"
-    HOPPER = "hopper"
-    WL = "wl"
-    BOTH = "both"
+def _check_kernel(name: str) -> str:
+    from cfmgml.kernels import NAMED_KERNELS
+
+    if name not in NAMED_KERNELS:
+        raise typer.BadParameter(f"must be one of {', '.join(NAMED_KERNELS)}, got {name!r}.")
+    return name
+
+
+KernelName = Annotated[
+    str,
+    typer.Option(
+        "--kernel",
+        metavar="NAME",
+        callback=_check_kernel,
+        help="What compares graphs: nodes (sum over nodes), hopper (shortest paths), both, wl (node labels and their "
+        "neighbourhoods); auto: nodes for attributes, wl for labels; or another that cfmgml.kernels registers.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -47,13 +58,7 @@ def register(app: typer.Typer) -> None:
 def train(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Bags with labels: a file, or a store.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
-    kernel: Annotated[
-        KernelName,
-        typer.Option(
-            help="What compares graphs: nodes (sum over nodes), hopper (shortest paths), both, wl (node labels and "
-            "their neighbourhoods); auto: nodes for attributes, wl for labels."
-        ),
-    ] = KernelName.AUTO,
+    kernel: KernelName = "auto",
     gamma: Annotated[float | None, typer.Option(help="Width of nodes and hopper; by default the builder's.")] = None,
     n_iter: Annotated[int | None, typer.Option(min=0, help="Refinements of wl.")] = None,
     alpha: Annotated[str, typer.Option(metavar="auto|NUMBER", help="Strength of the regularisation.")] = "auto",
@@ -130,14 +135,13 @@ def _open_store(data: Path, checkpoint: Path | None) -> "BagStore":
     return BagStore(data)
 
 
-def _kernel(name: KernelName, bags: "BagDataset | BagStore", gamma: float | None, n_iter: int | None) -> "Kernel":
+def _kernel(name: str, bags: "BagDataset | BagStore", gamma: float | None, n_iter: int | None) -> "Kernel":
     from cfmgml.model_selection import kernel_named
-    from cfmgml.scale.maps import with_explicit_map
     from cfmgml.stores import BagStore
 
     if isinstance(bags, BagStore):  # all partitions are alike
-        return with_explicit_map(kernel_named(name.value, bags.read(0), gamma=gamma, n_iter=n_iter))
-    return kernel_named(name.value, bags, gamma=gamma, n_iter=n_iter)
+        return kernel_named(name, bags.read(0), gamma=gamma, n_iter=n_iter).with_explicit_map()
+    return kernel_named(name, bags, gamma=gamma, n_iter=n_iter)
 
 
 def _fit(

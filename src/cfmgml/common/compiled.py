@@ -2,21 +2,24 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[P, T]) -> Callable[P, T]:
     """Compile with numba at the first call, keep the result on disk, and release the lock while it runs."""
-    fast: Callable[..., Any] | None = None
+    fast: Callable[P, T] | None = None
 
     @wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: P.args, **none: P.kwargs) -> T:
         nonlocal fast
         if fast is None:
             import numba
 
             # Sums may be taken in another order, which lets them run several at a time; nothing else is relaxed.
             fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
-        return fast(*args)
+        return fast(*args, **none)
 
     return call

@@ -22,14 +22,14 @@ import secrets
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.digests import bytes_digest, json_digest
 from cfmgml.common.memory import physical_gib
 from cfmgml.common.segments import offsets
+from cfmgml.common.typing import Array, Arrays, Json, NameArray
 
 LOCKS = importlib.util.find_spec("fcntl") is not None  # not on Windows, where nothing is cleared away
 if LOCKS:
@@ -47,7 +47,6 @@ FREE_STRING_BYTES = 2**25  # of strings padded to one length, whatever they are 
 # One that is not closed goes on to the end, so that no place is looked at twice; it is no JSON anyway.
 JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @contextlib.contextmanager
@@ -110,7 +109,7 @@ def _clear_leftovers(path: Path) -> None:
                     os.unlink(path.parent / name)
 
 
-def save_arrays(path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Arrays) -> None:
+def save_arrays(path: str | Path, kind: str, meta: Mapping[str, object], arrays: Arrays) -> None:
     """Write arrays and JSON metadata as one file; string arrays are packed as UTF-8."""
     from cfmgml import __version__
 
@@ -142,13 +141,13 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(entry, data, compresslevel=LEVEL)
 
 
-def header_digest(header: Mapping[str, Any]) -> str:
+def header_digest(header: Mapping[str, object]) -> str:
     """The hash of a file's whole content: of the header, which has the arrays' hashes in it."""
     own = {name: value for name, value in header.items() if name != "digest"}
     return json_digest(own)
 
 
-def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:
     """Read what `save_arrays` wrote; a truncated, foreign, damaged or newer file is refused."""
     with _opened(path) as (archive, header):
         if header["kind"] != kind:
@@ -158,14 +157,14 @@ def load_arrays(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
     return header["meta"], arrays
 
 
-def read_header(path: str | Path) -> dict[str, Any]:
+def read_header(path: str | Path) -> Json:
     """What a file says of itself: ``kind``, ``version``, ``meta``, and its ``digest``; the arrays are not read."""
     with _opened(path) as (_, header):
         return {**header, "digest": header_digest(header)}
 
 
 @contextlib.contextmanager
-def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
+def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, Json]]:
     """The archive and its checked header; what is wrong with the file is a ValueError."""
     path = Path(path)
     if not path.exists():
@@ -186,7 +185,7 @@ class _Damaged(Exception):
     """Content that does not fit what the header says of it."""
 
 
-def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _read_header(archive: zipfile.ZipFile, path: Path) -> Json:
     if "header.json" not in archive.namelist():
         raise ValueError(f"{path} is a zip archive but not a cfmgml file: it has no header.json.")
     if archive.getinfo("header.json").file_size > MAX_HEADER_BYTES:  # before it is unpacked
@@ -225,7 +224,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _check_version(header: Mapping[str, Any], version: Any, path: Path) -> None:
+def _check_version(header: Mapping[str, object], version: object, path: Path) -> None:
     from cfmgml import __version__
 
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
@@ -259,7 +258,7 @@ def _check_size(archive: zipfile.ZipFile) -> None:
         raise _Damaged(f"or too large: it unpacks to {gib:,.1f} GiB, and this machine has {physical_gib():,.1f} GiB")
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[Any]:
+def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> Array:
     try:
         entry = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -291,14 +290,14 @@ def _check_shape(data: bytes) -> None:
         raise ValueError(f"its shape is {shape}, of {dtype}, and it has {n_bytes:,} bytes")
 
 
-def _npy(array: NDArray[Any]) -> bytes:
+def _npy(array: Array) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
     return stream.getvalue()
 
 
-def _pack(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    packed: dict[str, NDArray[Any]] = {}
+def _pack(arrays: Arrays) -> dict[str, Array]:
+    packed: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.dtype.kind == "U":
             words = [word.encode() for word in array.tolist()]
@@ -309,7 +308,7 @@ def _pack(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return packed
 
 
-def _unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _unpack(arrays: dict[str, Array]) -> dict[str, Array]:
     names = [name.removesuffix(":utf8") for name in arrays if name.endswith(":utf8")]
     for name in names:
         try:
@@ -320,7 +319,7 @@ def _unpack(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _strings(data: bytes, ptr: NDArray[Any]) -> NDArray[np.str_]:
+def _strings(data: bytes, ptr: Array) -> NameArray:
     """The strings between offsets; numpy pads each to the longest, so that one is checked against all first."""
     if ptr.ndim != 1 or not len(ptr) or ptr.dtype.kind not in "iu" or ptr[0] != 0 or ptr[-1] != len(data):
         raise ValueError(f"their offsets must go from 0 to {len(data):,}")

@@ -2,11 +2,10 @@
 
 import math
 import numbers
-from typing import Any
 
 
 def check_number(
-    value: Any,
+    value: object,
     name: str,
     *,
     above: float | None = None,

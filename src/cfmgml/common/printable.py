@@ -14,10 +14,10 @@ import traceback
 import unicodedata
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 LINES = "\n\t"
 JOINERS = "\u200c\u200d"  # without them Persian and Indic words and many emoji are written wrongly
@@ -52,11 +52,11 @@ class Screen:
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.unscreened, name)
 
 
-def unscreened(stream: Any) -> TextIO:
+def unscreened(stream: TextIO) -> TextIO:
     """The stream itself, for what must arrive as it is."""
     return getattr(stream, "unscreened", stream)
 
@@ -79,14 +79,14 @@ def _show_traceback(kind: type[BaseException], error: BaseException, trace: Trac
     Screen(sys.stderr).writelines(traceback.format_exception(kind, error, trace))
 
 
-def screened_console(stream: Any) -> "Console":
+def screened_console(stream: TextIO) -> "Console":
     """A rich console on a stream: what it renders is `printable`, its own colours and movements pass."""
     from rich.console import Console
     from rich.segment import Segment
 
     class Screened(Console):
-        def render(self, *renderable: Any, **options: Any) -> Iterator[Segment]:
-            for text, style, control in super().render(*renderable, **options):
+        def render(self, renderable: "RenderableType", options: "ConsoleOptions | None" = None) -> Iterator[Segment]:
+            for text, style, control in super().render(renderable, options):
                 plain = None if style is None else style.update_link(None)  # an address is not seen
                 yield Segment(text, style, control) if control else Segment(printable(text, LINES), plain)
 

@@ -22,18 +22,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from types import EllipsisType
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.adjacency import neighbour_lists
 from cfmgml.common.digests import short_digest
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import check_index, lengths, segment_ids, take_segments
-from cfmgml.common.typing import FloatArray, Index, IntArray, NameArray
+from cfmgml.common.typing import Array, ArrayLike, FloatArray, Index, IntArray, NameArray
 from cfmgml.data import interop
 
+if TYPE_CHECKING:
+    from networkx import Graph
+    from torch_geometric.data import Data as PygData
+
+WithEllipsis: TypeAlias = tuple[Index, EllipsisType]  # as scikit-learn indexes
 NODE_FIELDS = ("node_labels", "node_attributes", "node_names")
 
 
@@ -112,7 +117,7 @@ class GraphBatch:
             )
 
     @classmethod
-    def _trusted(cls, **arrays: Any) -> Self:
+    def _trusted(cls, **arrays: Array | None) -> Self:
         """A batch from arrays already known to fit, without checking them again."""
         batch = object.__new__(cls)
         for field in fields(cls):
@@ -158,7 +163,7 @@ class GraphBatch:
 
     # -- selection ---------------------------------------------------------------------------
 
-    def __getitem__(self, index: Index | tuple[Any, ...]) -> Self:
+    def __getitem__(self, index: Index | WithEllipsis) -> Self:
         graphs = check_index(strip_ellipsis(index), self.n_graphs, "graphs")
         nodes, node_ptr = take_segments(self.node_ptr, graphs)
         rows, edge_ptr = take_segments(self.edge_ptr, graphs)
@@ -206,7 +211,11 @@ class GraphBatch:
 
     @classmethod
     def from_networkx(
-        cls, graphs: Sequence[Any], label: str | None = None, attributes: str | None = None, weight: str | None = None
+        cls,
+        graphs: "Sequence[Graph]",
+        label: str | None = None,
+        attributes: str | None = None,
+        weight: str | None = None,
     ) -> Self:
         """Take networkx graphs; ``label``, ``attributes`` and ``weight`` name the node and edge data to read.
 
@@ -219,16 +228,16 @@ class GraphBatch:
         """
         return cls(**interop.arrays_from_networkx(list(graphs), label, attributes, weight))
 
-    def to_networkx(self, directed: bool = False) -> list[Any]:
+    def to_networkx(self, directed: bool = False) -> "list[Graph]":
         """networkx graphs with nodes 0, 1, 2, ... and node data ``label``, ``attributes`` and ``name``, where held."""
         return [interop.networkx_from_arrays(self.arrays(k), directed) for k in range(self.n_graphs)]
 
     @classmethod
-    def from_pyg(cls, graphs: Sequence[Any], label: str | None = None, attributes: str | None = "x") -> Self:
+    def from_pyg(cls, graphs: "Sequence[PygData]", label: str | None = None, attributes: str | None = "x") -> Self:
         """Take PyTorch Geometric ``Data`` objects; ``label`` and ``attributes`` name the node data to read."""
         return cls(**interop.arrays_from_pyg(list(graphs), label, attributes))
 
-    def arrays(self, graph: int | None = None) -> dict[str, NDArray[Any]]:
+    def arrays(self, graph: int | None = None) -> dict[str, Array]:
         """The arrays that are there, by name; those of one graph if ``graph`` is given."""
         batch = self if graph is None else self[graph]
         return {f.name: getattr(batch, f.name) for f in fields(batch) if getattr(batch, f.name) is not None}
@@ -247,7 +256,7 @@ class GraphBatch:
 _FIELD_OF = {"labels": "node_labels", "weights": "edge_weights", "names": "node_names"}
 
 
-def label_codes(labels: Sequence[str] | NDArray[Any]) -> IntArray:
+def label_codes(labels: Sequence[str] | Array) -> IntArray:
     """Stable integers for strings: equal in every process and data set, so that no dictionary need be kept.
 
     >>> label_codes(["C", "N", "C"])
@@ -261,13 +270,13 @@ def label_codes(labels: Sequence[str] | NDArray[Any]) -> IntArray:
 # -- checks: each returns what it was given as an array of the right type, or raises ---------
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def strip_ellipsis(index: Any) -> Any:
+def strip_ellipsis(index: Index | WithEllipsis) -> Index:
     """scikit-learn's model selection indexes with ``X[rows, ...]``: take the rows."""
     if isinstance(index, tuple):
         if len(index) == 2 and index[1] is Ellipsis:
@@ -276,7 +285,7 @@ def strip_ellipsis(index: Any) -> Any:
     return index
 
 
-def check_integers(values: Any, name: str) -> IntArray:
+def check_integers(values: ArrayLike, name: str) -> IntArray:
     array = np.asarray(values)
     if array.size == 0:
         return array.astype(np.int64)
@@ -285,7 +294,7 @@ def check_integers(values: Any, name: str) -> IntArray:
     return array.astype(np.int64, copy=False)
 
 
-def check_ptr(values: Any, name: str) -> IntArray:
+def check_ptr(values: ArrayLike, name: str) -> IntArray:
     ptr = check_integers(values, name)
     if ptr.ndim != 1 or len(ptr) == 0:
         raise ValueError(f"{name} must be a row of offsets that starts with 0, got shape {ptr.shape}.")
@@ -297,7 +306,7 @@ def check_ptr(values: Any, name: str) -> IntArray:
     return ptr
 
 
-def check_names(values: Any, n: int, name: str, noun: str) -> NameArray | None:
+def check_names(values: ArrayLike | None, n: int, name: str, noun: str) -> NameArray | None:
     if values is None:
         return None
     names = np.asarray(values, dtype=np.str_)
@@ -306,7 +315,7 @@ def check_names(values: Any, n: int, name: str, noun: str) -> NameArray | None:
     return names
 
 
-def _check_edges(values: Any) -> IntArray:
+def _check_edges(values: ArrayLike) -> IntArray:
     edges = check_integers(values, "edges")
     if edges.size == 0:
         return np.zeros((2, 0), dtype=np.int64)
@@ -316,7 +325,7 @@ def _check_edges(values: Any) -> IntArray:
     return edges
 
 
-def _check_labels(values: Any, n_nodes: int) -> IntArray | None:
+def _check_labels(values: ArrayLike | None, n_nodes: int) -> IntArray | None:
     if values is None:
         return None
     labels = np.asarray(values)
@@ -326,7 +335,7 @@ def _check_labels(values: Any, n_nodes: int) -> IntArray | None:
     return labels
 
 
-def _check_attributes(values: Any, batch: GraphBatch) -> FloatArray | None:
+def _check_attributes(values: ArrayLike | None, batch: GraphBatch) -> FloatArray | None:
     if values is None:
         return None
     attributes = np.asarray(values)
@@ -349,7 +358,7 @@ def _check_attributes(values: Any, batch: GraphBatch) -> FloatArray | None:
     return attributes
 
 
-def _check_weights(values: Any, n_edges: int) -> FloatArray | None:
+def _check_weights(values: ArrayLike | None, n_edges: int) -> FloatArray | None:
     if values is None:
         return None
     weights = np.asarray(values, dtype=np.float64)

@@ -1,21 +1,25 @@
 """Graphs of other libraries as flat arrays, and back."""
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.segments import offsets
+from cfmgml.common.typing import Array, ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def arrays_from_networkx(
-    graphs: list[Any], label: str | None, attributes: str | None, weight: str | None
-) -> dict[str, Any]:
+    graphs: "list[nx.Graph]", label: str | None, attributes: str | None, weight: str | None
+) -> dict[str, Array]:
     """The arrays of a batch from networkx graphs; the one place that walks them node by node."""
-    edges: list[NDArray[Any]] = []
-    weights: list[NDArray[Any]] = []
-    labels: list[Any] = []
-    vectors: list[NDArray[Any]] = []
+    edges: list[Array] = []
+    weights: list[Array] = []
+    labels: list[object] = []
+    vectors: list[Array] = []
     names: list[str] = []
     shift, plain = 0, True
     for number, graph in enumerate(graphs):
@@ -34,20 +38,23 @@ def arrays_from_networkx(
         if attributes is not None:
             vectors.extend(np.atleast_1d(_node_value(graph, node, attributes, number)) for node in graph.nodes)
         shift += len(position)
-    return {
+    arrays = {
         "node_ptr": offsets(np.array([len(graph) for graph in graphs], dtype=np.int64)),
         "edge_ptr": offsets(np.array([pairs.shape[1] for pairs in edges], dtype=np.int64)),
         "edges": np.concatenate(edges, axis=1) if edges else np.zeros((2, 0), dtype=np.int64),
-        "node_labels": None if label is None else np.array(labels),
-        "node_attributes": None if attributes is None else _stack(vectors, attributes),
-        "edge_weights": None if weight is None else np.concatenate([np.zeros(0), *weights]),
-        "node_names": None if plain else names,
+        "node_labels": np.array(labels),
+        "edge_weights": np.concatenate([np.zeros(0), *weights]),
+        "node_names": np.array(names),
     }
+    if attributes is not None:
+        arrays["node_attributes"] = _stack(vectors, attributes)
+    left_out = {"node_labels": label is None, "edge_weights": weight is None, "node_names": plain}
+    return {name: array for name, array in arrays.items() if not left_out.get(name)}
 
 
 def _networkx_edges(
-    graph: Any, position: dict[Any, int], weight: str | None, number: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    graph: "nx.Graph", position: dict[Hashable, int], weight: str | None, number: int
+) -> tuple[IntArray, FloatArray]:
     pairs, values = [], []
     for source, target, data in graph.edges(data=True):
         if weight is not None and weight not in data:
@@ -62,7 +69,7 @@ def _networkx_edges(
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T, np.array(values)
 
 
-def _node_value(graph: Any, node: Any, key: str, number: int) -> Any:
+def _node_value(graph: "nx.Graph", node: Hashable, key: str, number: int) -> ArrayLike:
     data = graph.nodes[node]
     if key not in data:
         raise ValueError(
@@ -71,14 +78,14 @@ def _node_value(graph: Any, node: Any, key: str, number: int) -> Any:
     return data[key]
 
 
-def _stack(vectors: list[NDArray[Any]], name: str) -> NDArray[Any]:
+def _stack(vectors: list[Array], name: str) -> Array:
     sizes = sorted({len(vector) for vector in vectors})
     if len(sizes) > 1:
         raise ValueError(f"all nodes must have the same number of {name!r}, got {sizes}.")
     return np.array(vectors, dtype=np.float64).reshape(len(vectors), sizes[0] if sizes else 0)
 
 
-def networkx_from_arrays(arrays: dict[str, NDArray[Any]], directed: bool) -> Any:
+def networkx_from_arrays(arrays: dict[str, Array], directed: bool) -> "nx.Graph":
     """One networkx graph from the arrays of a batch of one."""
     try:
         import networkx as nx
@@ -101,7 +108,7 @@ def networkx_from_arrays(arrays: dict[str, NDArray[Any]], directed: bool) -> Any
     return graph
 
 
-def arrays_from_pyg(graphs: list[Any], label: str | None, attributes: str | None) -> dict[str, Any]:
+def arrays_from_pyg(graphs: list[Any], label: str | None, attributes: str | None) -> dict[str, Array]:
     """The arrays of a batch from PyTorch Geometric ``Data`` objects (anything with those attributes will do)."""
     for number, graph in enumerate(graphs):
         for key in ("num_nodes", "edge_index", *(k for k in (label, attributes) if k is not None)):
@@ -111,14 +118,10 @@ def arrays_from_pyg(graphs: list[Any], label: str | None, attributes: str | None
     node_ptr = offsets(sizes)
     edges = [np.asarray(graph.edge_index, dtype=np.int64).reshape(2, -1) for graph in graphs]
     shifted = [pairs + start for pairs, start in zip(edges, node_ptr[:-1], strict=True)]
-
-    def column(key: str | None) -> NDArray[Any] | None:
-        return None if key is None else np.concatenate([np.asarray(getattr(graph, key)) for graph in graphs])
-
+    columns = {name: key for name, key in (("node_labels", label), ("node_attributes", attributes)) if key is not None}
     return {
         "node_ptr": node_ptr,
         "edge_ptr": offsets(np.array([pairs.shape[1] for pairs in edges], dtype=np.int64)),
         "edges": np.concatenate(shifted, axis=1) if shifted else np.zeros((2, 0), dtype=np.int64),
-        "node_labels": column(label),
-        "node_attributes": column(attributes),
+        **{name: np.concatenate([np.asarray(getattr(g, key)) for g in graphs]) for name, key in columns.items()},
     }

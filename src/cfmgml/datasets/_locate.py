@@ -47,12 +47,12 @@ def find_data(
         raise FileNotFoundError(f"{why}. {_advice(name, contents)}")
     base = Path(given).expanduser()
     candidates = [base / folder for folder in (name, *aliases)] + [base]
-    found = [folder for folder in candidates if folder.is_dir() and _has_any(folder, markers)]
-    if not found:
+    folders = [folder for folder in candidates if folder.is_dir() and _has_any(folder, markers)]
+    if not folders:
         raise FileNotFoundError(
             f"no data set {name} at {base}, {_reason(base, name, markers)}. {_advice(name, contents)}"
         )
-    return found[0]
+    return folders[0]
 
 
 def _has_any(folder: Path, markers: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.common.digests import files_digest
 from cfmgml.common.segments import offsets
-from cfmgml.common.typing import BoolArray
+from cfmgml.common.typing import BoolArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.overlap import overlap_summary
 
-Record = dict[str, Any]
+Record: TypeAlias = Json
 
 
 def read_records(path: Path) -> list[Record]:
@@ -36,14 +36,14 @@ def read_records(path: Path) -> list[Record]:
     return records
 
 
-def cache_key(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def cache_key(file: Path, selection: Json, options: Json) -> Json:
     """All that a loader's bags depend on, defaults included; refuses options that `bags_from_texts` would not take."""
     names = [field.name for field in fields(TextBuilder)]
     unknown = sorted(set(options) - {*names, *Running._fields})
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join([*names, *Running._fields])}.")
-    builder = TextBuilder(**{name: value for name, value in options.items() if name in names})
-    return {"content": files_digest([file]), **selection, "builder": builder.told()}
+    chosen: Json = {name: value for name, value in options.items() if name in names}
+    return {"content": files_digest([file]), **selection, "builder": TextBuilder(**chosen).told()}
 
 
 def with_references(
@@ -78,24 +78,22 @@ def bags_of_papers(
     bags: Sequence[Sequence[Record]],
     text: Callable[[Record], str],
     labels: tuple[Callable[[Record], Iterable[str]], Sequence[str]] | None,
-    info: dict[str, Any],
-    options: dict[str, Any],
+    info: Json,
+    options: Json,
 ) -> BagDataset:
     """A bag is a paper and its references; a graph is named by its paper's id, so one cited twice is known again."""
     graphs = [paper for bag in bags for paper in bag]
     names = [str(paper["id"]) for paper in graphs]
-    labelling: dict[str, Any] = {}
+    graph_Y, label_names = None, None
     if labels is not None:
         labels_of, label_names = labels
-        labelling = {
-            "graph_Y": label_matrix([labels_of(paper) for paper in graphs], label_names),
-            "label_names": label_names,
-        }
+        graph_Y = label_matrix([labels_of(paper) for paper in graphs], label_names)
     built = bags_from_texts(
         [[text(paper) for paper in bag] for bag in bags],
         bag_names=[str(bag[0]["id"]) for bag in bags],
         graph_names=names,
-        **labelling,
+        graph_Y=graph_Y,
+        label_names=label_names,
         **options,
     )
     overlap = overlap_summary(np.array(names), offsets(np.array([len(bag) for bag in bags])))

@@ -1,16 +1,17 @@
 """Collections of pictures whose segments have classes: what their loaders share."""
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.builders.pictures.source_files import source_info
 from cfmgml.common.digests import files_digest
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import library_versions
 from cfmgml.datasets._cache import cached
@@ -77,10 +78,10 @@ def _rows(path: Path, *wanted: str) -> list[dict[str, str]]:
 def load_collection(
     builder_name: str,
     layout: Layout,
-    about: Mapping[str, Any],
+    about: Json,
     cache_dir: str | Path | Literal[False] | None,
-    recipe: Mapping[str, Any],
-    running: Mapping[str, Any],
+    recipe: Json,
+    running: Json,
 ) -> BagDataset:
     """The collection's bags, from the cache if the same files were built with the same recipe before.
 
@@ -109,7 +110,7 @@ def load_collection(
     return replace(bags, info={**bags.info, **files})
 
 
-def _recipe_key(recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _recipe_key(recipe: Json) -> Json:
     """What builds it, and the versions of the libraries that it is built with."""
     import_pillow()  # says which extra to install
     named = {field.name for field in fields(PictureBuilder)}

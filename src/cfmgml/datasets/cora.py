@@ -2,9 +2,10 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cfmgml.builders.texts.keywords import words
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
@@ -28,7 +29,7 @@ def load_cora_topics(
     min_references: int = 4,
     n_labels: int | None = None,
     cache_dir: str | Path | Literal[False] | None = None,
-    **options: Any,
+    **options: object,
 ) -> BagDataset:
     """Papers of one field with their references, of any field, by the terms of their titles.
 
@@ -74,7 +75,7 @@ def load_cora_topics(
     )
 
 
-def _build(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> BagDataset:
+def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     papers = read_records(file)
     bags = with_references(papers, selection["field"], selection["min_references"], lambda paper: bool(paper["terms"]))
     topics = _frequent_topics(bags, selection["n_labels"])

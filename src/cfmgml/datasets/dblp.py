@@ -2,8 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
@@ -30,7 +31,7 @@ def load_dblp(
     target: Target | None = "topics",
     min_references: int = 1,
     cache_dir: str | Path | Literal[False] | None = None,
-    **options: Any,
+    **options: object,
 ) -> BagDataset:
     """Papers of one field with their references, of any field, by abstract.
 
@@ -55,9 +56,8 @@ def load_dblp(
 
     Returns
     -------
-    Bags and graphs named by paper id (`load_dblp_texts` has the abstracts): a paper that several bags cite is there
-    several times, under one name. ``info["overlap"]`` counts that; folds should take it into account
-    (`shared_graph_groups`).
+    Bags and graphs named by paper id: a paper that several bags cite is there several times, under one name.
+    ``info["overlap"]`` counts that; folds should take it into account (`shared_graph_groups`).
 
     Examples
     --------
@@ -69,17 +69,12 @@ def load_dblp(
     """
     if target not in ("topics", "venue", "field", None):
         raise ValueError(f"target must be 'topics', 'venue', 'field' or None, got {target!r}.")
-    file = _find(path)
+    file = find_data("dblp_acm", path, markers=[FILE], contents=FILE) / FILE
     selection = {"field": field, "target": target, "min_references": min_references}
     return cached("dblp", cache_key(file, selection, options), lambda: _build(file, selection, options), cache_dir)
 
 
-def load_dblp_texts(path: str | Path | None = None) -> dict[str, str]:
-    """The abstract behind every graph name of `load_dblp`."""
-    return {str(paper["id"]): _text(paper) for paper in read_records(_find(path)) if paper.get("abstract")}
-
-
-def _build(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> BagDataset:
+def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     target = selection["target"]
     needed = "topics" if target == "topics" else "abstract"
     papers = read_records(file)
@@ -100,10 +95,6 @@ def _label_names(papers: list[Record], target: Target) -> list[str]:
     if target == "venue":
         return list(VENUES)
     return sorted({label for paper in papers for label in _labels(paper, target)})
-
-
-def _find(path: str | Path | None) -> Path:
-    return find_data("dblp_acm", path, markers=[FILE], contents=FILE) / FILE
 
 
 def _text(paper: Record) -> str:

@@ -4,9 +4,10 @@ import re
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
@@ -26,7 +27,7 @@ def load_hallmarks(
     *,
     labelled_only: bool = True,
     cache_dir: str | Path | Literal[False] | None = None,
-    **options: Any,
+    **options: object,
 ) -> BagDataset:
     """Abstracts about cancer by their sentences, with ten labels that experts gave the sentences.
 
@@ -65,7 +66,7 @@ def load_hallmarks_texts(path: str | Path | None = None) -> dict[str, str]:
     return {_name(sentence): sentence["text"] for sentence in _sentences(_find(path))}
 
 
-def _build(file: Path, selection: dict[str, Any], options: dict[str, Any]) -> BagDataset:
+def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     sentences = _sentences(file)
     label_names = sorted({label for sentence in sentences for label in sentence["labels"]})
     abstracts = [list(group) for _, group in groupby(sentences, key=lambda sentence: sentence["bag"])]

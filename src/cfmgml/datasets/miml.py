@@ -5,15 +5,14 @@ literature (MIMLfast, M3MIML) were tested on.
 """
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.builders.pictures.image_files import ImageError, read_matlab
 from cfmgml.builders.vectors import VectorBuilder
-from cfmgml.common.typing import BoolArray
+from cfmgml.common.typing import Array, BoolArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets.msrc import MSRC_LABELS
@@ -93,11 +92,11 @@ def _matlab_file(name: str, path: str | Path | None, contents: str) -> Path:
     return (preferred or files)[0]
 
 
-def _variable(file: Path, name: str) -> NDArray[Any]:
+def _variable(file: Path, name: str) -> Array:
     return read_matlab(file, name)[name]
 
 
-def _either(file: Path, *names: str) -> NDArray[Any]:
+def _either(file: Path, *names: str) -> Array:
     for name in names:
         try:
             return _variable(file, name)
@@ -106,7 +105,7 @@ def _either(file: Path, *names: str) -> NDArray[Any]:
     raise ValueError(f"{file} has no variable {' or '.join(names)}.")
 
 
-def _cells(file: Path, name: str) -> list[NDArray[Any]]:
+def _cells(file: Path, name: str) -> list[Array]:
     cells = [np.asarray(cell) for cell in _variable(file, name).ravel()]
     wrong = [k for k, cell in enumerate(cells) if cell.ndim != 2 or cell.dtype.kind not in "iuf"]
     if wrong:
@@ -114,7 +113,7 @@ def _cells(file: Path, name: str) -> list[NDArray[Any]]:
     return cells
 
 
-def _signs(targets: NDArray[Any], n_bags: int, n_labels: int, file: Path) -> BoolArray:
+def _signs(targets: Array, n_bags: int, n_labels: int, file: Path) -> BoolArray:
     """Labels as (n_bags, n_labels), from -1 and +1 in either orientation."""
     if targets.shape == (n_labels, n_bags) and n_labels != n_bags:
         targets = targets.T
@@ -132,10 +131,10 @@ def _row_order(file: Path, n_bags: int) -> list[str]:
 
 
 def _vector_bags(
-    cells: list[NDArray[Any]],
+    cells: list[Array],
     Y: BoolArray,
-    label_names: Any,
-    about: dict[str, Any],
+    label_names: Sequence[str],
+    about: Json,
     bag_names: list[str],
     graph_Y: BoolArray | None = None,
 ) -> BagDataset:

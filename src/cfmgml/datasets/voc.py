@@ -95,8 +95,8 @@ def _devkit_layout(folder: Path, n_jobs: int | None) -> Layout:
     def collect() -> Collection:
         run = Parallel(n_jobs=-1 if n_jobs is None else n_jobs)
         classes = run(delayed(_classes_of_objects)(locate(name)[1], _class_mask(root, name)) for name in names)
-        found = {name: row for name, row in zip(names, classes, strict=True) if len(set(row.values())) >= MIN_CLASSES}
-        return Collection(found, list(VOC_LABELS))
+        several = {name: row for name, row in zip(names, classes, strict=True) if len(set(row.values())) >= MIN_CLASSES}
+        return Collection(several, list(VOC_LABELS))
 
     files = [path for name in names for path in (*locate(name), _class_mask(root, name)) if path.is_file()]
     return Layout(root, [listing, *files], locate, collect)

@@ -9,26 +9,28 @@ A Gram matrix is made tile by tile from `Operand` objects: what a kernel compute
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from cfmgml.common.segments import segment_sum
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
-
-Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
 
 
 class Operand(ABC):
     """One side of a Gram matrix: a batch of graphs, prepared for one kernel."""
 
-    sizes: IntArray  # (n_graphs,): how much of a tile each graph takes
     norms: FloatArray | None = None  # (n_graphs,): K(g, g), where it is known without computing tiles
+
+    @property
+    def sizes(self) -> IntArray:
+        """How much of a tile each graph takes, (n_graphs,)."""
+        assert self.norms is not None
+        return np.ones(len(self.norms), dtype=np.int64)
 
     @abstractmethod
     def take(self, graphs: IntArray) -> "Operand":
@@ -56,6 +58,15 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def is_resolved(self) -> bool:
         return bool(getattr(self, "resolved_", False))
+
+    @classmethod
+    def suited_to(cls, graphs: GraphBatch, settings: Mapping[str, object]) -> Self:
+        """A kernel for such graphs, with those of the settings, by name, that it has parameters for."""
+        return cls(**{key: value for key, value in settings.items() if key in cls._get_param_names()})
+
+    def with_explicit_map(self) -> "Kernel":
+        """What takes this kernel's place where an explicit feature map is needed; itself if there is nothing."""
+        return self
 
     @property
     def tiles_depend_on_data(self) -> bool:
@@ -165,39 +176,12 @@ def tile_bounds(sizes: IntArray, limit: int) -> list[tuple[int, int]]:
     return [*bounds, (start, len(sizes))] if len(sizes) else []
 
 
-@dataclass(frozen=True)
-class FeatureOperand(Operand):
-    """Rows of an explicit feature map; ``norms`` also counts columns left out because no other graph has them."""
-
-    rows: Rows
-    norms: FloatArray  # type: ignore[assignment,unused-ignore]
-
-    @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
-        return np.ones(len(self.norms), dtype=np.int64)
-
-    def take(self, graphs: IntArray) -> "FeatureOperand":
-        return FeatureOperand(self.rows[graphs], self.norms[graphs])
-
-
-def feature_tile(left: FeatureOperand, right: FeatureOperand) -> FloatArray:
-    product = left.rows @ right.rows.T
-    return np.asarray(product.toarray() if sparse.issparse(product) else product)
-
-
-class FeatureKernel(Kernel):
-    """A kernel that works through its explicit features."""
-
-    tile_size = 1024
-
-    def tile(self, left: Operand, right: Operand) -> FloatArray:
-        assert isinstance(left, FeatureOperand)
-        assert isinstance(right, FeatureOperand)
-        return feature_tile(left, right)
+def dense(rows: Rows) -> FloatArray:
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
 
 
 def row_norms(rows: Rows) -> FloatArray:
     """Squared length of each row."""
-    if sparse.issparse(rows):
-        return segment_sum(rows.data.astype(np.float64) ** 2, rows.indptr.astype(np.int64))
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    if isinstance(rows, np.ndarray):
+        return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return segment_sum(rows.data.astype(np.float64) ** 2, rows.indptr.astype(np.int64))

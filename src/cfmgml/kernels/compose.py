@@ -5,17 +5,22 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml.common.segments import segment_ids
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import Kernel, Operand, Rows, normalising_scale
-from cfmgml.kernels.function import as_kernel
+from cfmgml.kernels.base import Kernel, Operand, normalising_scale
+from cfmgml.kernels.function import KernelLike, as_kernel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Tile = TypeVar("Tile", FloatArray, "Tensor")
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class PartsOperand(Operand):
     norms: FloatArray
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return np.asarray(np.max([part.sizes for part in self.parts], axis=0))
 
     @property
@@ -44,7 +49,7 @@ class CompositeKernel(Kernel):
 
     tile_size = 1024
 
-    def __init__(self, kernels: Sequence[Any]) -> None:
+    def __init__(self, kernels: Sequence[KernelLike]) -> None:
         self.kernels = kernels
 
     def check_graphs(self, graphs: GraphBatch) -> None:
@@ -92,7 +97,7 @@ class CompositeKernel(Kernel):
         return getattr(self, "kernels_", None) or [as_kernel(part) for part in self.kernels]
 
     @abstractmethod
-    def combine(self, tiles: Sequence[Any]) -> Any:
+    def combine(self, tiles: Sequence[Tile]) -> Tile:
         """The values of the whole from those of its parts, arrays of one shape."""
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
@@ -124,9 +129,18 @@ class SumKernel(CompositeKernel):
            [0.707, 1.   ]])
     """
 
-    def __init__(self, kernels: Sequence[Any], weights: Sequence[float] | None = None) -> None:
+    def __init__(self, kernels: Sequence[KernelLike], weights: Sequence[float] | None = None) -> None:
         super().__init__(kernels)
         self.weights = weights
+
+    def with_explicit_map(self) -> "SumKernel":
+        """The sum of what takes the place of its parts.
+
+        >>> from cfmgml.kernels import GraphHopper, WeisfeilerLehman
+        >>> SumKernel([WeisfeilerLehman(2, tfidf=True), GraphHopper(gamma=0.5)]).with_explicit_map()
+        SumKernel(kernels=[HashedWL(n_iter=2, tfidf=True), GraphHopper(approximation='nystrom', gamma=0.5)])
+        """
+        return SumKernel([as_kernel(part).with_explicit_map() for part in self.kernels], self.weights)
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
@@ -142,8 +156,8 @@ class SumKernel(CompositeKernel):
             )
         return weights
 
-    def combine(self, tiles: Sequence[Any]) -> Any:
-        return sum(float(weight) * tile for weight, tile in zip(self._weights(), tiles, strict=True))
+    def combine(self, tiles: Sequence[Tile]) -> Tile:
+        return reduce(operator.add, (float(w) * tile for w, tile in zip(self._weights(), tiles, strict=True)))
 
     def _norms(self, parts_there: BoolArray) -> FloatArray:
         return np.asarray(self._weights() @ parts_there)
@@ -201,7 +215,7 @@ class ProductKernel(CompositeKernel):
            [0.5, 1. ]])
     """
 
-    def combine(self, tiles: Sequence[Any]) -> Any:
+    def combine(self, tiles: Sequence[Tile]) -> Tile:
         return reduce(operator.mul, tiles)
 
     def _norms(self, parts_there: BoolArray) -> FloatArray:

@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from cfmgml.common.segments import lengths, segment_ids, segment_sum
-from cfmgml.common.typing import FloatArray, IntArray
-from cfmgml.kernels.base import Rows
+from cfmgml.common.typing import FloatArray, IntArray, Rows
 
 
 @dataclass(frozen=True)

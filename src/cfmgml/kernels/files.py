@@ -6,17 +6,10 @@ import numpy as np
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.typing import Array, Arrays, Json
-from cfmgml.kernels.base import Kernel
-from cfmgml.kernels.compose import ProductKernel, SumKernel
-from cfmgml.kernels.graph_hopper import GraphHopper
-from cfmgml.kernels.hashed import MAX_BITS, HashedWL
-from cfmgml.kernels.node_sum import NodeSum
-from cfmgml.kernels.precomputed import Precomputed
-from cfmgml.kernels.weisfeiler_lehman import MAX_ITER, WeisfeilerLehman
+from cfmgml.kernels import SAVED_KERNELS, Kernel
+from cfmgml.kernels.hashed import MAX_BITS
+from cfmgml.kernels.weisfeiler_lehman import MAX_ITER
 
-SAVED = {
-    k.__name__: k for k in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
-}
 MAX_KERNELS = 1000  # in a file, parts of sums and products included
 MAX_NUMBER = 1e100  # products and sums of such numbers are finite
 LARGEST = {"n_iter": MAX_ITER, "n_bits": MAX_BITS, "n_attributes_": 10**7, "width_": 10**7}  # counts; else 2^63
@@ -25,10 +18,10 @@ LARGEST = {"n_iter": MAX_ITER, "n_bits": MAX_BITS, "n_attributes_": 10**7, "widt
 def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[Json, dict[str, Array]]:
     """What `kernel_from_state` needs to make the kernel again."""
     name = type(kernel).__name__
-    if SAVED.get(name) is not type(kernel):
+    if SAVED_KERNELS.get(name) is not type(kernel):
         raise TypeError(
             f"a model with {kernel!r} cannot be saved: a file holds arrays and numbers, not code. "
-            f"Known: {sorted(SAVED)}."
+            f"Known: {sorted(SAVED_KERNELS)}."
         )
     arrays: dict[str, Array] = {}
     settled = {key: value for key, value in vars(kernel).items() if key.endswith("_")}
@@ -46,6 +39,7 @@ def kernel_digest(kernel: Kernel) -> str:
     Kernels with the same digest have the same values. Code has none: a kernel with a function in it gets a digest that
     nothing else ever has, so that nothing is taken for its.
 
+    >>> from cfmgml import NodeSum, SumKernel
     >>> kernel_digest(NodeSum(gamma=1.0)) == kernel_digest(NodeSum(gamma=1.0))
     True
     >>> kernel_digest(SumKernel([NodeSum(gamma=1.0)])) == kernel_digest(SumKernel([NodeSum(gamma=2.0)]))
@@ -87,7 +81,7 @@ def kernel_from_state(state: Json, arrays: Arrays) -> Kernel:
 
 def _make(state: Json, arrays: Arrays) -> Kernel:
     params: Json = {key: _take(key, value, arrays) for key, value in state["params"].items()}
-    made = SAVED[state["class"]](**params)
+    made = SAVED_KERNELS[state["class"]](**params)
     for key, value in state["settled"].items():
         if not key.endswith("_") or key.startswith("_"):
             raise TypeError(f"settled attribute {key!r}")  # no method may be put out of the way

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import ArrayLike, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Operand
+
+KernelFunction: TypeAlias = Callable[[GraphBatch, GraphBatch], ArrayLike]  # values of shape (n_a, n_b)
+KernelLike: TypeAlias = Kernel | KernelFunction
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class BatchOperand(Operand):
     graphs: GraphBatch
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return np.ones(self.graphs.n_graphs, dtype=np.int64)
 
     def take(self, graphs: IntArray) -> "BatchOperand":
@@ -50,7 +53,7 @@ class BatchKernel(Kernel):
             raise ValueError(f"{self!r} must give values of shape {shape}, got {values.shape}.")
         return values
 
-    def _values(self, a: GraphBatch, b: GraphBatch) -> Any:
+    def _values(self, a: GraphBatch, b: GraphBatch) -> ArrayLike:
         raise TypeError(f"{type(self).__name__} does not say how it compares graphs.")
 
 
@@ -67,14 +70,14 @@ class FunctionKernel(BatchKernel):
            [2., 4.]])
     """
 
-    def __init__(self, function: Callable[[GraphBatch, GraphBatch], Any]) -> None:
+    def __init__(self, function: KernelFunction) -> None:
         self.function = function
 
-    def _values(self, a: GraphBatch, b: GraphBatch) -> Any:
+    def _values(self, a: GraphBatch, b: GraphBatch) -> ArrayLike:
         return self.function(a, b)
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: KernelLike) -> Kernel:
     """A kernel as it is, or a function wrapped as one."""
     if isinstance(kernel, Kernel):
         return kernel

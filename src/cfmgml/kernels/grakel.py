@@ -1,11 +1,15 @@
 """Any kernel of the GraKeL library."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sklearn.base import clone
 
+from cfmgml.common.typing import FloatArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
+
+if TYPE_CHECKING:
+    import grakel
 
 
 class GrakelKernel(BatchKernel):
@@ -22,7 +26,7 @@ class GrakelKernel(BatchKernel):
 
     tile_size = 10**9  # GraKeL fits itself to the right side of every tile: one tile, then
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: "grakel.Kernel") -> None:
         self.kernel = kernel
 
     def check_graphs(self, graphs: GraphBatch) -> None:
@@ -34,12 +38,12 @@ class GrakelKernel(BatchKernel):
         if getattr(self.kernel, "normalize", False):
             raise ValueError("GrakelKernel needs a kernel with normalize=False; gram_matrix normalises.")
 
-    def _values(self, a: GraphBatch, b: GraphBatch) -> Any:
+    def _values(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
         kernel = clone(self.kernel)
         return kernel.fit(to_grakel(b)).transform(to_grakel(a))
 
 
-def to_grakel(graphs: GraphBatch) -> list[Any]:
+def to_grakel(graphs: GraphBatch) -> "list[grakel.Graph]":
     """A list of ``grakel.Graph``."""
     from grakel import Graph
 
@@ -50,10 +54,6 @@ def to_grakel(graphs: GraphBatch) -> list[Any]:
         edges = {
             v - start: {u - start: 1.0 for u in neighbours[ptr[v] : ptr[v + 1]].tolist()} for v in range(start, stop)
         }
-        labels = None if values is None else {v - start: _plain(values[v]) for v in range(start, stop)}
+        labels = None if values is None else dict(enumerate(values[start:stop].tolist()))
         made.append(Graph(edges, node_labels=labels, graph_format="dictionary"))
     return made
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value

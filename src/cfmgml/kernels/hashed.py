@@ -6,6 +6,8 @@ No data is needed for that: every process and every machine makes the same colum
 at prediction has them too.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
@@ -14,10 +16,21 @@ from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import FloatArray, HashArray, IntArray
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import FeatureOperand, row_norms
+from cfmgml.kernels.base import Operand, dense, row_norms
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 
 MAX_BITS = 30  # columns are numbered in 32 bits
+
+
+@dataclass(frozen=True)
+class HashedOperand(Operand):
+    """Rows of hashed counts, and their squared lengths."""
+
+    rows: sparse.csr_array
+    norms: FloatArray  # type: ignore[assignment,unused-ignore]
+
+    def take(self, graphs: IntArray) -> "HashedOperand":
+        return HashedOperand(self.rows[graphs], self.norms[graphs])
 
 
 class HashedWL(WeisfeilerLehman):
@@ -83,11 +96,16 @@ class HashedWL(WeisfeilerLehman):
 
     def operands(
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
-    ) -> tuple[FeatureOperand, FeatureOperand]:
+    ) -> tuple[HashedOperand, HashedOperand]:
         kernel = self if self.is_resolved else self.resolve(a)
         sides = [kernel._all_features(side) for side in ([a] if b is None else [a, b])]
-        done = [FeatureOperand(rows.astype(dtype), row_norms(rows)) for rows in sides]
+        done = [HashedOperand(rows.astype(dtype), row_norms(rows)) for rows in sides]
         return done[0], done[-1]
+
+    def tile(self, left: Operand, right: Operand) -> FloatArray:
+        assert isinstance(left, HashedOperand)
+        assert isinstance(right, HashedOperand)
+        return dense(left.rows @ right.rows.T)
 
     def features(self, graphs: GraphBatch) -> sparse.csr_array:
         kernel = self if self.is_resolved else self.resolve(graphs)

@@ -7,14 +7,13 @@ one graph has alone meet nobody and are left out; `Operand.norms` still counts t
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml.common.compiled import compiled
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import DType, FloatArray, IntArray
 from cfmgml.kernels.base import Operand, row_norms
 
 COMMON = 0.1  # share of graphs from which on a column is cheaper dense: measured, and flat around the best
@@ -28,10 +27,6 @@ class MixedOperand(Operand):
     common: FloatArray  # (n_graphs, n_common)
     rare: sparse.csr_array  # (n_graphs, n_rare)
     norms: FloatArray  # type: ignore[assignment,unused-ignore]
-
-    @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
-        return np.ones(len(self.norms), dtype=np.int64)
 
     def take(self, graphs: IntArray) -> "MixedOperand":
         return MixedOperand(self.common[graphs], self.rare[graphs], self.norms[graphs])
@@ -64,7 +59,7 @@ def _is_exact_in_float32(sides: list[sparse.csr_array], norms: list[FloatArray])
 
 
 def _split(
-    rows: sparse.csr_array, common: IntArray, rare: IntArray, common_dtype: np.dtype[Any], rare_dtype: np.dtype[Any]
+    rows: sparse.csr_array, common: IntArray, rare: IntArray, common_dtype: DType, rare_dtype: DType
 ) -> tuple[FloatArray, sparse.csr_array]:
     place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[rare] = np.arange(len(rare), dtype=np.int32)

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from cfmgml.common.compiled import compiled
 from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum, take_segments
-from cfmgml.common.typing import FloatArray, IntArray
-from cfmgml.kernels.base import Operand, Rows, row_norms
+from cfmgml.common.typing import FloatArray, IntArray, Rows
+from cfmgml.kernels.base import Operand, row_norms
 from cfmgml.kernels.path_counts import NodeWeights
 
 
@@ -104,7 +104,7 @@ class SummedOperand(Operand):
     norms: FloatArray  # type: ignore[assignment,unused-ignore]
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return lengths(self.summed.row_ptr)[self.graphs]
 
     @property

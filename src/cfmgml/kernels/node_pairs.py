@@ -7,19 +7,20 @@ nodes.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy import sparse
+from sklearn.base import clone
 
 from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import lengths
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import node_maps
-from cfmgml.kernels.base import Kernel, Operand, Rows
+from cfmgml.kernels.base import Kernel, Operand, dense
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
 from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, thin_columns, varying_columns
@@ -60,6 +61,14 @@ class NodePairKernel(Kernel):
         self.approximation = approximation
         self.n_components = n_components
         self.random_state = random_state
+
+    @classmethod
+    def suited_to(cls, graphs: GraphBatch, settings: Mapping[str, object]) -> Self:
+        """Labels are compared where there are no attributes."""
+        return cls("delta") if graphs.node_attributes is None else super().suited_to(graphs, settings)
+
+    def with_explicit_map(self) -> Self:
+        return self if self.is_explicit else clone(self).set_params(approximation="nystrom")
 
     @abstractmethod
     def node_weights(self, graphs: GraphBatch) -> NodeWeights:
@@ -255,6 +264,5 @@ class NodePairKernel(Kernel):
         if kernel.is_explicit:
             if not self.is_resolved and kernel.node_kernel == "delta":
                 kernel.vocabulary_ = np.union1d(kernel.vocabulary_, b.node_labels)  # type: ignore[arg-type]
-            rows = kernel.features(b)
-            return kernel.node_scores(a, (rows.toarray() if sparse.issparse(rows) else rows).T)
+            return kernel.node_scores(a, dense(kernel.features(b)).T)
         return node_parts(*kernel._node_operands([a, b], np.float64))

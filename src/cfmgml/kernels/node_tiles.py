@@ -8,14 +8,13 @@ are filled to 2 %.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from cfmgml.common.compiled import compiled
 from cfmgml.common.segments import lengths, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, DType, FloatArray, IntArray
 from cfmgml.kernels.base import Operand
 from cfmgml.kernels.path_counts import NodeWeights
 
@@ -38,16 +37,16 @@ class NodeSpace:
 
     def points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
         """(n_rows, n_columns) of what varies and is not thin."""
-        chosen, found = self.kept & ~self.thin, self.attributes[rows]
+        chosen, points = self.kept & ~self.thin, self.attributes[rows]
         if not chosen.all():
-            found = found[:, chosen]
-        found = (found - self.centre[chosen]) * self.scale
-        return found.astype(dtype, copy=False)
+            points = points[:, chosen]
+        points = (points - self.centre[chosen]) * self.scale
+        return points.astype(dtype, copy=False)
 
     def thin_points(self, rows: IntArray | slice, dtype: DTypeLike) -> FloatArray:
         """(n_rows, n_columns) of what varies and is thin."""
-        found = np.multiply(self.attributes[rows][:, self.kept & self.thin], self.scale, dtype=np.float64)
-        return found.astype(dtype, copy=False)
+        points = np.multiply(self.attributes[rows][:, self.kept & self.thin], self.scale, dtype=np.float64)
+        return points.astype(dtype, copy=False)
 
     def largest_square(self) -> float:
         """Half the largest squared length."""
@@ -68,10 +67,10 @@ class NodeOperand(Operand):
     space: NodeSpace
     rows: IntArray  # the nodes, as rows of `space`
     weights: NodeWeights
-    dtype: np.dtype[Any]
+    dtype: DType
 
     @property
-    def sizes(self) -> IntArray:  # type: ignore[override]
+    def sizes(self) -> IntArray:
         return lengths(self.weights.node_ptr)
 
     @property
@@ -101,8 +100,8 @@ class NodeOperand(Operand):
     @cached_property
     def squares(self) -> FloatArray:
         """Of the rounded points, so that a node is as close to itself as can be."""
-        found = half_squares(self.points) + half_squares(self.thin_table.T)
-        return found.astype(self.dtype)
+        squares = half_squares(self.points) + half_squares(self.thin_table.T)
+        return squares.astype(self.dtype)
 
     @cached_property
     def left_weights(self) -> FloatArray:

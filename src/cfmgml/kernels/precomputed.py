@@ -1,11 +1,10 @@
 """A Gram matrix computed elsewhere."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import Array, ArrayLike, FloatArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
 
@@ -32,7 +31,7 @@ class Precomputed(BatchKernel):
 
     tile_size = 4096
 
-    def __init__(self, K: Any) -> None:
+    def __init__(self, K: Array) -> None:
         self.K = K
 
     def __sklearn_clone__(self) -> "Precomputed":
@@ -60,7 +59,7 @@ class Precomputed(BatchKernel):
         for start in range(0, K.shape[0], STRIPE):
             yield np.asarray(K[start : start + STRIPE]), np.asarray(K[:, start : start + STRIPE])
 
-    def _values(self, a: GraphBatch, b: GraphBatch) -> Any:
+    def _values(self, a: GraphBatch, b: GraphBatch) -> ArrayLike:
         if hasattr(self.K, "oindex"):
             return self.K.oindex[a.graph_ids, b.graph_ids]
         return np.asarray(self.K)[np.ix_(a.graph_ids, b.graph_ids)]

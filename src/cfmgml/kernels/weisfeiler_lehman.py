@@ -15,7 +15,7 @@ from cfmgml.common.compiled import compiled
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import FloatArray, HashArray, IntArray, NumberArray
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import FeatureKernel, Operand, row_norms
+from cfmgml.kernels.base import Kernel, Operand, row_norms
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 
@@ -55,7 +55,7 @@ def _refine(colour, scattered, ptr, neighbours, out):  # type: ignore[no-untyped
         out[node] = around
 
 
-class WeisfeilerLehman(FeatureKernel):
+class WeisfeilerLehman(Kernel):
     """Compare graphs by the colours that refinement gives their nodes.
 
     phi(G) counts the colours after 0, 1, ..., ``n_iter`` refinements (Shervashidze et al., JMLR 2011). Needs
@@ -82,6 +82,12 @@ class WeisfeilerLehman(FeatureKernel):
     def __init__(self, n_iter: int = 5, tfidf: bool = False) -> None:
         self.n_iter = n_iter
         self.tfidf = tfidf
+
+    def with_explicit_map(self) -> "WeisfeilerLehman":
+        """Colours hashed into columns instead of a dictionary of them."""
+        from cfmgml.kernels.hashed import HashedWL
+
+        return HashedWL(self.n_iter, self.tfidf) if type(self) is WeisfeilerLehman else self
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
@@ -121,10 +127,10 @@ class WeisfeilerLehman(FeatureKernel):
         numbers = np.empty((self.n_iter + 1, graphs.n_nodes), dtype=np.int32)
         codes, n_codes = list[HashArray](), 0
         for row, colour in zip(numbers, self.colours(graphs), strict=True):
-            row[:], found = number_codes(colour)
+            row[:], new_codes = number_codes(colour)
             row += n_codes
-            codes.append(found)
-            n_codes += len(found)
+            codes.append(new_codes)
+            n_codes += len(new_codes)
         return numbers, np.concatenate(codes)
 
     def _idf(self, n_having: IntArray) -> FloatArray:
@@ -176,9 +182,9 @@ class WeisfeilerLehman(FeatureKernel):
         return self._counts(graphs)[0]
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
-        if isinstance(left, MixedOperand) and isinstance(right, MixedOperand):
-            return mixed_tile(left, right)
-        return super().tile(left, right)
+        assert isinstance(left, MixedOperand)
+        assert isinstance(right, MixedOperand)
+        return mixed_tile(left, right)
 
     @property
     def is_explicit(self) -> bool:

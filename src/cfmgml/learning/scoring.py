@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import Kernel, Rows, normalising_scale
+from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots

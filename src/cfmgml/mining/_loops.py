@@ -15,14 +15,16 @@ from cfmgml.common.compiled import compiled
 
 @compiled
 def extensions(  # type: ignore[no-untyped-def]  # pragma: no cover
-    embeddings, path, joined, labels, indptr, indices, n_labels, may_grow, limit
+    embeddings, path, joined, graphs, n_labels, may_grow, limit
 ):
     """Every way in which an embedding goes on by one edge.
 
-    ``embeddings`` (n, n_nodes) are nodes of the graphs, ``joined`` (n_nodes, n_nodes) the pattern's adjacency. Returns
+    ``embeddings`` (n, n_nodes) are nodes of the graphs, ``joined`` (n_nodes, n_nodes) the pattern's adjacency, and
+    ``graphs`` the labels of nodes and their neighbours, as offsets and indices. Returns
     how many there are and, unless that is above ``limit``, the embedding, the key and the new node (-1 for a back edge)
     of each. Nodes with labels below the root's are not tried: a code that had them would not be the least one.
     """
+    labels, indptr, indices = graphs
     n_nodes = embeddings.shape[1]
     on_path = np.zeros(n_nodes, np.bool_)
     for p in path:
@@ -75,7 +77,7 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
     joined = np.zeros((n_nodes, n_nodes), np.bool_)
     for e in range(n_edges):
         joined[source[e], target[e]] = joined[target[e], source[e]] = True
-    found = np.empty((2 * n_edges, n_nodes), np.int16)
+    places = np.empty((2 * n_edges, n_nodes), np.int16)
     count = 0
     for a in range(n_nodes):
         for b in range(n_nodes):
@@ -83,7 +85,7 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
                 if labels[a] < labels[0] or (labels[a] == labels[0] and labels[b] < labels[1]):
                     return False
                 if labels[a] == labels[0] and labels[b] == labels[1]:
-                    found[count, 0], found[count, 1] = a, b
+                    places[count, 0], places[count, 1] = a, b
                     count += 1
     covered = np.zeros((n_nodes, n_nodes), np.bool_)  # of the code so far
     covered[0, 1] = covered[1, 0] = True
@@ -99,13 +101,13 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
         n_going_on = 0
         for row in range(count):
             for p in range(length):
-                at = found[row, path[p]]
+                at = places[row, path[p]]
                 for to in range(n_nodes):
                     if not joined[at, to]:
                         continue
                     inside = -1
                     for q in range(known):
-                        if found[row, q] == to:
+                        if places[row, q] == to:
                             inside = q
                             break
                     if inside >= 0:
@@ -126,11 +128,11 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
                             longer = np.empty((2 * n_going_on, n_nodes), np.int16)
                             longer[:n_going_on] = going_on
                             going_on = longer
-                        going_on[n_going_on, :known] = found[row, :known]
+                        going_on[n_going_on, :known] = places[row, :known]
                         if inside < 0:
                             going_on[n_going_on, known] = to
                         n_going_on += 1
-        found, count = going_on[:n_going_on], n_going_on
+        places, count = going_on[:n_going_on], n_going_on
         covered[source[e], target[e]] = covered[target[e], source[e]] = True
         if source[e] < target[e]:
             start = 0
@@ -146,9 +148,11 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
 
 @compiled
 def find_patterns(  # type: ignore[no-untyped-def]  # pragma: no cover
-    node_ptr, edge_ptr, pattern_labels, source, target, graph_ptr, labels, indptr, indices, out
+    patterns, graphs, out
 ):
     """Set ``out`` (n_graphs, n_patterns) where a graph contains a pattern, by backtracking along its code."""
+    node_ptr, edge_ptr, pattern_labels, source, target = patterns
+    graph_ptr, labels, indptr, indices = graphs
     for k in range(len(node_ptr) - 1):
         wanted = pattern_labels[node_ptr[k] : node_ptr[k + 1]]
         src, dst = source[edge_ptr[k] : edge_ptr[k + 1]], target[edge_ptr[k] : edge_ptr[k + 1]]

@@ -57,10 +57,10 @@ def mine_subgraphs(
     --------
     >>> graphs = GraphBatch(node_ptr=[0, 3, 6], edge_ptr=[0, 3, 5], edges=[[0, 1, 2, 3, 4], [1, 2, 0, 4, 5]],
     ...                     node_labels=[1, 1, 2, 1, 1, 2])
-    >>> found = mine_subgraphs(graphs, min_support=2)
-    >>> found
+    >>> patterns = mine_subgraphs(graphs, min_support=2)
+    >>> patterns
     SubgraphPatterns(5 patterns in 2 graphs)
-    >>> found.code(3), found.supports.tolist()
+    >>> patterns.code(3), patterns.supports.tolist()
     ([(0, 1, 1, 1), (1, 2, 1, 2)], [2, 2, 2, 2, 2])
     """
     labels = check_node_labels(graphs)
@@ -68,14 +68,14 @@ def mine_subgraphs(
     limits = _Limits(max_edges, max_nodes, min_nodes, max_seconds, max_gib, max_patterns)
     search = _Search(graphs, labels, needed, limits)
     stopped_by = search.run(verbose)
-    found = SubgraphPatterns.pack(search.found, graphs.n_graphs, stopped_by)
+    patterns = SubgraphPatterns.pack(search.patterns, graphs.n_graphs, stopped_by)
     if stopped_by is not None:
         warnings.warn(
-            f"mine_subgraphs was ended by its limit on {stopped_by} with {len(found):,} patterns found and more to find"
-            "; raise the limit or min_support, or lower max_edges.",
+            f"mine_subgraphs was ended by its limit on {stopped_by} with {len(patterns):,} patterns found and more to "
+            "find; raise the limit or min_support, or lower max_edges.",
             stacklevel=2,
         )
-    return found
+    return patterns
 
 
 def _check_support(min_support: float, n_graphs: int) -> int:
@@ -129,11 +129,11 @@ class _Search:
     original_labels: IntArray
     min_support: int
     limits: _Limits
-    found: list[tuple[IntArray, IntArray, IntArray]] = field(default_factory=list)
+    patterns: list[tuple[IntArray, IntArray, IntArray]] = field(default_factory=list)
     held: int = 0  # bytes
 
     def run(self, verbose: bool) -> str | None:
-        """Fill ``found``; returns the limit that ended the search, if one did."""
+        """Fill ``patterns``; returns the limit that ended the search, if one did."""
         self.started = time.monotonic()
         self.values, self.labels = np.unique(self.original_labels, return_inverse=True)  # small numbers, in order
         self.graph_of = segment_ids(self.graphs.node_ptr)
@@ -204,10 +204,11 @@ class _Search:
         room = int(self.limits.max_gib * 2**30) - self.held
         joined = np.zeros((n_nodes, n_nodes), dtype=bool)
         joined[pattern.source, pattern.target] = joined[pattern.target, pattern.source] = True
+        graphs = self.labels, self.indptr, self.indices
+        may_grow, limit = self.limits.may_grow(n_nodes), room // (8 * (n_nodes + 6))
         count, rows, keys, nodes = extensions(
-            pattern.embeddings, pattern.path, joined, self.labels, self.indptr, self.indices,
-            len(self.values), self.limits.may_grow(n_nodes), room // (8 * (n_nodes + 6)),
-        )  # fmt: skip
+            pattern.embeddings, pattern.path, joined, graphs, len(self.values), may_grow, limit
+        )
         if count > len(rows):
             raise _Ended("memory")
         size = 8 * (3 * count + pattern.embeddings.size)
@@ -257,9 +258,9 @@ class _Search:
             raise _Ended("memory")
         if len(labels) < limits.min_nodes or (limits.max_nodes is not None and len(labels) > limits.max_nodes):
             return
-        if limits.max_patterns is not None and len(self.found) >= limits.max_patterns:
+        if limits.max_patterns is not None and len(self.patterns) >= limits.max_patterns:
             raise _Ended("patterns")
-        self.found.append((self.values[labels], edges, graphs))
+        self.patterns.append((self.values[labels], edges, graphs))
         self.held += 8 * (len(labels) + edges.size + len(graphs)) + 400  # arrays have overheads
 
 

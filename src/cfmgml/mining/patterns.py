@@ -6,16 +6,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from cfmgml.common.files import atomic_write
 from cfmgml.common.segments import check_index, lengths, offsets, segment_ids, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, Index, IntArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, Index, IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.mining._loops import find_patterns
+
+Packed: TypeAlias = tuple[ArrayLike, ArrayLike, ArrayLike]  # a pattern's node labels, edges and graphs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,14 +75,14 @@ class SubgraphPatterns:
         return replace(self, graphs=self.graphs[chosen], occurrence_ptr=ptr, occurrences=self.occurrences[rows])
 
     @classmethod
-    def pack(cls, patterns: Sequence[tuple[Any, Any, Any]], n_mined: int, stopped_by: str | None = None) -> Self:
+    def pack(cls, patterns: Sequence[Packed], n_mined: int, stopped_by: str | None = None) -> Self:
         """Patterns from the node labels, the edges in the order of the code, and the graphs of each."""
         labels, label_ptr = _joined([labels for labels, _, _ in patterns])
         edges, edge_ptr = _joined([np.reshape(edges, (-1, 2)) for _, edges, _ in patterns], width=2)
-        found, found_ptr = _joined([graphs for _, _, graphs in patterns])
+        occurrences, occurrence_ptr = _joined([graphs for _, _, graphs in patterns])
         shift = np.repeat(label_ptr[:-1], lengths(edge_ptr))
         batch = GraphBatch(label_ptr, edge_ptr, edges.T + shift, node_labels=labels)
-        return cls(batch, found_ptr, found, n_mined, stopped_by)
+        return cls(batch, occurrence_ptr, occurrences, n_mined, stopped_by)
 
     # -- which graph contains which ----------------------------------------------------------
 
@@ -95,8 +97,9 @@ class SubgraphPatterns:
         assert self.graphs.node_labels is not None
         out = np.zeros((graphs.n_graphs, len(self)), dtype=bool)
         own = self.graphs.edges - np.repeat(self.graphs.node_ptr[:-1], lengths(self.graphs.edge_ptr))
-        pattern = self.graphs.node_ptr, self.graphs.edge_ptr, self.graphs.node_labels, *np.ascontiguousarray(own)
-        find_patterns(*(array.copy() for array in pattern), graphs.node_ptr.copy(), labels, *graphs.adjacency, out)
+        patterns = self.graphs.node_ptr, self.graphs.edge_ptr, self.graphs.node_labels, *own
+        searched = graphs.node_ptr.copy(), labels, *graphs.adjacency
+        find_patterns(tuple(array.copy() for array in patterns), searched, out)
         return out
 
     # -- files -------------------------------------------------------------------------------
@@ -108,29 +111,29 @@ class SubgraphPatterns:
             raise ValueError(f"patterns are written as .jsonl or .csv, got {path}.")
         if entropies is not None and len(entropies) != len(self):
             raise ValueError(f"entropies must be one a pattern, {len(self)}, got {len(entropies)}.")
-        extra: list[dict[str, Any]] = [{} if entropies is None else {"entropy": float(value)} for value in (
-            [0.0] * len(self) if entropies is None else entropies)]  # fmt: skip
+        rows = [None] * len(self) if entropies is None else entropies.tolist()
+        extra: list[dict[str, float]] = [{} if value is None else {"entropy": value} for value in rows]
         text = self._json_lines(extra) if suffix == ".jsonl" else self._table(extra)
         with atomic_write(path) as stream:
             stream.write(text.encode())
 
-    def _json_lines(self, extra: Sequence[dict[str, Any]]) -> str:
+    def _json_lines(self, extra: Sequence[dict[str, float]]) -> str:
         head = {"n_mined": self.n_mined, "stopped_by": self.stopped_by}
         lines = [json.dumps(head)]
         for k, more in enumerate(extra):
             one = self.graphs[k]
             assert one.node_labels is not None
-            found = self.occurrences[self.occurrence_ptr[k] : self.occurrence_ptr[k + 1]].tolist()
+            holders = self.occurrences[self.occurrence_ptr[k] : self.occurrence_ptr[k + 1]].tolist()
             row = {
                 "nodes": one.node_labels.tolist(),
                 "edges": one.edges.T.tolist(),
-                "support": len(found),
-                "graphs": found,
+                "support": len(holders),
+                "graphs": holders,
             }
             lines.append(json.dumps({**row, **more}))
         return "\n".join(lines) + "\n"
 
-    def _table(self, extra: Sequence[dict[str, Any]]) -> str:
+    def _table(self, extra: Sequence[dict[str, float]]) -> str:
         stream = io.StringIO()
         names = ["n_nodes", "n_edges", "labels", "edges", "support", *(extra[0] if extra else [])]
         writer = csv.writer(stream, lineterminator="\n")
@@ -162,7 +165,7 @@ def check_node_labels(graphs: GraphBatch) -> IntArray:
     return np.ascontiguousarray(graphs.node_labels)
 
 
-def _joined(parts: Sequence[Any], width: int | None = None) -> tuple[IntArray, IntArray]:
+def _joined(parts: Sequence[ArrayLike], width: int | None = None) -> tuple[IntArray, IntArray]:
     """Arrays one after the other, and their offsets."""
     empty = np.zeros(0 if width is None else (0, width), dtype=np.int64)
     arrays = [np.asarray(part, dtype=np.int64) for part in parts]

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -84,7 +83,7 @@ def key_column(columns: Sequence[str], source: str, keys: Sequence[str] = KEYS) 
     raise ValueError(f"{source} must have a column {', '.join(keys[:-1])} or {keys[-1]}; it has {', '.join(columns)}.")
 
 
-def split_labels(value: Any, where: str) -> list[str] | None:
+def split_labels(value: object, where: str) -> list[str] | None:
     """The labels in a value of a column ``labels``; None for unknown (null in JSON).
 
     >>> split_labels("cow; grass", "row 1"), split_labels("", "row 2"), split_labels(["cow"], "row 3")
@@ -144,16 +143,16 @@ def _from_pairs(rows: list[Row], key: str, column: str, source: str) -> LabelTab
 
 
 def _from_columns(rows: list[Row], key: str, columns: list[str], source: str) -> LabelTable:
-    found: dict[str, FloatArray] = {}
+    values: dict[str, FloatArray] = {}
     for number, row in enumerate(rows, start=1):
         name = _name_of(row, key, number, source)
-        if name in found:
+        if name in values:
             raise ValueError(f"{source} has two rows for {name}.")
-        found[name] = np.array([_number(row.get(column), column, number, source) for column in columns])
-    return LabelTable(columns, found, source)
+        values[name] = np.array([_number(row.get(column), column, number, source) for column in columns])
+    return LabelTable(columns, values, source)
 
 
-def _number(value: Any, column: str, number: int, source: str) -> float:
+def _number(value: object, column: str, number: int, source: str) -> float:
     word = str("" if value is None else value).strip().lower()
     if word in TRUE:
         return 1.0

@@ -11,13 +11,13 @@ def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: s
 
     A folder stands for its files with one of the suffixes; those of folders inside it need a glob.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for source in sources:
         for path in _expand(source, suffixes, noun):
-            found[path] = None
-    if not found:
+            files[path] = None
+    if not files:
         raise ValueError(f"no {noun} was named.")
-    return list(found)
+    return list(files)
 
 
 def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:

@@ -4,15 +4,15 @@ Rows of a table that are about nothing, labels that are written in two ways, and
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cfmgml.common.segments import lengths, offsets
-from cfmgml.common.typing import HashArray, IntArray
+from cfmgml.common.typing import HashArray, IntArray, Json, JsonView
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.overlap import overlap_summary
 from cfmgml.reading.contents import content_digests, numbered, same_graphs
@@ -33,9 +33,9 @@ def with_remarks(bags: BagDataset, unused: UnusedRows = UnusedRows()) -> BagData
     return replace(bags, info={**bags.info, **told})
 
 
-def remark_labels(label_names: Iterable[str] | None, unused: UnusedRows) -> dict[str, Any]:
+def remark_labels(label_names: Iterable[str] | None, unused: UnusedRows) -> Json:
     """What ``info`` should say of labels; it is warned of, too. Folders are not kept, as nowhere in ``info``."""
-    told: dict[str, Any] = {}
+    told: Json = {}
     if unused.names:
         names = [PurePath(name).name for name in unused.names[:SHOWN]]
         told["unmatched_rows"] = {"table": PurePath(unused.source).name, "n_rows": len(unused.names), "names": names}
@@ -70,7 +70,7 @@ class RepeatedGraphs:
         inputs, sizes, digests = report
         self._pieces.append((np.array(inputs), np.array(sizes), np.array(digests, dtype=np.uint64)))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """As ``info["overlap"]`` has it."""
         _, sizes, digests = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
         return overlap_summary(numbered(digests), offsets(sizes))
@@ -88,7 +88,7 @@ def alike_labels(names: Sequence[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def label_remarks(info: Mapping[str, Any]) -> list[str]:
+def label_remarks(info: JsonView) -> list[str]:
     """What ``info`` has to say on labels, in words."""
     rows = info.get("unmatched_rows")
     return [
@@ -100,13 +100,13 @@ def label_remarks(info: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rows(rows: Mapping[str, Any]) -> str:
+def _rows(rows: JsonView) -> str:
     n = rows["n_rows"]
     nouns, verb = ("row", "is") if n == 1 else ("rows", "are")
     return f"{n:,} {nouns} of {rows['table']} {verb} about nothing that was read"
 
 
-def overlap_remark(info: Mapping[str, Any]) -> str | None:
+def overlap_remark(info: JsonView) -> str | None:
     """What ``info`` has to say on graphs that are in several bags."""
     overlap = info.get("overlap")
     if not overlap or not overlap["n_shared_graphs"]:

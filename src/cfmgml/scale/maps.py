@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml.common.numbers import check_number
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels import GraphHopper, HashedWL, Kernel, NodeSum, SumKernel, WeisfeilerLehman, as_kernel
+from cfmgml.kernels import Kernel, as_kernel, choose_kernel
 from cfmgml.stores import BagStore
 
 SAMPLE_GRAPHS = 20_000
@@ -27,13 +27,14 @@ def resolve_on_sample(kernel: Any, store: BagStore, n_graphs: int = SAMPLE_GRAPH
 def resolve_explicit(kernel: Any, graphs: GraphBatch) -> Kernel:
     """A kernel settled on these graphs, if it has an explicit map; None takes one that has.
 
+    >>> from cfmgml import NodeSum
     >>> resolve_explicit(NodeSum(), GraphBatch([0, 1], [0, 0], [[], []], node_attributes=[[1.0]]))
     Traceback (most recent call last):
     ValueError: NodeSum() has no explicit feature map, and without one all training graphs would be needed: use HashedWL
     for labels, approximation='nystrom' or 'fourier' for an rbf kernel of attributes, or a SumKernel of these.
     """
     if kernel is None:
-        kernel = NodeSum(approximation="nystrom") if graphs.n_attributes else HashedWL()
+        kernel = choose_kernel(None, graphs).with_explicit_map()
     kernel = as_kernel(kernel)
     if not kernel.is_explicit:
         raise ValueError(
@@ -43,19 +44,3 @@ def resolve_explicit(kernel: Any, graphs: GraphBatch) -> Kernel:
         )
     resolved: Kernel = clone(kernel).resolve(graphs)
     return resolved
-
-
-def with_explicit_map(kernel: Kernel) -> Kernel:
-    """What takes a kernel's place over a store: hashed colours for a dictionary of them, landmarks for an rbf kernel.
-
-    >>> with_explicit_map(SumKernel([WeisfeilerLehman(2, tfidf=True), GraphHopper(gamma=0.5)]))
-    SumKernel(kernels=[HashedWL(n_iter=2, tfidf=True), GraphHopper(approximation='nystrom', gamma=0.5)])
-    """
-    if isinstance(kernel, SumKernel):
-        return SumKernel([with_explicit_map(as_kernel(part)) for part in kernel.kernels], kernel.weights)
-    if type(kernel) is WeisfeilerLehman:
-        return HashedWL(kernel.n_iter, kernel.tfidf)
-    if isinstance(kernel, NodeSum | GraphHopper) and not kernel.is_explicit:
-        explicit: Kernel = clone(kernel).set_params(approximation="nystrom")
-        return explicit
-    return kernel

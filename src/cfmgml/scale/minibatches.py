@@ -89,7 +89,7 @@ def touched(batch: Problem) -> tuple[Problem, IntArray | slice]:
     return replace(batch, rows=narrow), np.concatenate([entries, intercepts])
 
 
-def bag_means(batch: Problem) -> Linearisation:
+def linearised_at_zero(batch: Problem) -> Linearisation:
     """Q around zero: every graph of a bag counts the same."""
     n_graphs = int(batch.loss.bag_ptr[-1])
     return batch.loss.linearise(np.zeros((n_graphs, batch.n_labels)))

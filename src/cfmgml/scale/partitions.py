@@ -19,9 +19,9 @@ from scipy import sparse
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.files import atomic_write
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.data.bags import BagDataset
-from cfmgml.kernels.base import Kernel, Rows
+from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.files import kernel_digest
 from cfmgml.learning.estimator import check_targets
 from cfmgml.learning.objective import Linearisation, RankLoss
@@ -113,7 +113,7 @@ def prepare(job: Job, bags: BagDataset) -> Prepared:
     labels, known = check_targets(bags, None)
     loss = replace(job.loss, bag_ptr=bags.bag_ptr, relevant=labels & known, irrelevant=~labels & known)
     rows = normalised_features(job.kernel, bags.graphs)
-    if sparse.issparse(rows):
+    if not isinstance(rows, np.ndarray):
         rows = sparse.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr), shape=rows.shape)
     return Prepared(Problem(rows, loss, 0.0, job.fit_intercept))
 
@@ -189,7 +189,7 @@ def _file(job: Job, number: int, what: str) -> Path:
 
 
 def _row_arrays(rows: Rows) -> list[NDArray[Any]]:
-    return [rows.data, rows.indices, rows.indptr] if sparse.issparse(rows) else [rows]
+    return [rows] if isinstance(rows, np.ndarray) else [rows.data, rows.indices, rows.indptr]
 
 
 def _label_arrays(found: Prepared) -> list[NDArray[Any]]:

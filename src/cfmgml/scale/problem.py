@@ -9,7 +9,7 @@ from cfmgml.common.digests import bytes_digest, json_digest
 from cfmgml.common.typing import FloatArray
 from cfmgml.learning.solvers.cccp import column_squares, units_of_theta
 from cfmgml.scale.engines import Engine, Sums, add
-from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
+from cfmgml.scale.minibatches import AdaGrad, batches, linearised_at_zero
 from cfmgml.scale.partitions import Job, linearised, partition
 
 FEWEST_BLOCKS = 32
@@ -61,7 +61,7 @@ def descend_block(block: Block, job: Job, alpha: float) -> Sums:
     descent, seen = AdaGrad.start(partition(job, block[0]).problem.start()), 0
     for number in block:
         for batch in batches(partition(job, number).problem, LANE_BAGS):
-            descent.step(batch, alpha, bag_means(batch))
+            descent.step(batch, alpha, linearised_at_zero(batch))
             seen += batch.loss.n_bags
     return [descent.theta * seen]
 

@@ -29,7 +29,6 @@ from cfmgml.data.parquet.folder import (
     Partition,
     check_content,
     count_labels,
-    differences,
     read_arrays,
     read_header,
     read_partitions,
@@ -207,9 +206,3 @@ class BagStore:
                 "missing partition cannot be noticed. Adding to it makes one.",
                 stacklevel=2,
             )
-
-    def check_same_kind(self, other: "BagStore") -> None:
-        """Raise unless bags of both may be mixed: same labels, columns and way of building."""
-        complaint = differences(self._header, other._header)
-        if complaint:
-            raise ValueError(f"{other.path} does not fit {self.path}: {complaint}.")

@@ -1,25 +1,29 @@
 """`create_app`: the application, put together."""
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
 
-from cfmgml.web.exhibits import as_exhibits
+from cfmgml.model.cfmgml import CfMGML
+from cfmgml.web.exhibits import Exhibit, as_exhibits
 from cfmgml.web.limits import Limits
 from cfmgml.web.metrics import Metrics
 from cfmgml.web.problems import add_problems
-from cfmgml.web.room import Room
+from cfmgml.web.request_guard import LOOPBACK, RequestGuard
 from cfmgml.web.routes import API, add_catalogue, add_page, add_questions, add_status
-from cfmgml.web.shield import LOOPBACK, Shield
+from cfmgml.web.service import ModelService
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+Served: TypeAlias = Exhibit | CfMGML | str | Path
 ABOUT = """Ask a model about an image, a text or graphs: labels of the whole, of each of its graphs (regions,
 sentences), and what each node (superpixel, keyword) contributes. The numbers are those of the Python package. Nothing
 sent is kept."""
 
 
-def import_fastapi() -> Any:
+def import_fastapi() -> ModuleType:
     """``fastapi``, or an error that names the extra to install."""
     try:
         import fastapi
@@ -29,7 +33,11 @@ def import_fastapi() -> Any:
 
 
 def create_app(
-    model: Any, *, limits: Limits | None = None, hosts: Collection[str] | None = LOOPBACK, title: str = "cfmgml"
+    model: Served | Mapping[str, Served],
+    *,
+    limits: Limits | None = None,
+    hosts: Collection[str] | None = LOOPBACK,
+    title: str = "cfmgml",
 ) -> "FastAPI":
     """An ASGI application with the page and the API.
 
@@ -58,7 +66,7 @@ def create_app(
     bounds = limits or Limits()
     exhibits = as_exhibits(model)
     metrics = Metrics()
-    room = Room(exhibits, bounds)
+    service = ModelService(exhibits, bounds)
     app: FastAPI = fastapi.FastAPI(
         title=title,
         version=__version__,
@@ -66,13 +74,13 @@ def create_app(
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # FastAPI's own pages load scripts from elsewhere
         redoc_url=None,
-        lifespan=room.open,
+        lifespan=service.open,
     )
-    app.state.room, app.state.metrics = room, metrics
-    app.add_middleware(Shield, metrics=metrics, hosts=hosts)
+    app.state.service, app.state.metrics = service, metrics
+    app.add_middleware(RequestGuard, metrics=metrics, hosts=hosts)
     add_problems(app, metrics)
     add_page(app)
-    add_status(app, room, metrics)
-    add_catalogue(app, room)
-    add_questions(app, room)
+    add_status(app, service, metrics)
+    add_catalogue(app, service)
+    add_questions(app, service)
     return app

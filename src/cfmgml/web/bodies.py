@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Coroutine
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cfmgml.web.limits import Limits, Refused
 
@@ -77,7 +77,7 @@ class Intake:
                 silent.timeout.reschedule(asyncio.get_running_loop().time())
 
 
-async def unless_gone(request: "Request", work: Coroutine[Any, Any, Answer]) -> Answer:
+async def unless_gone(request: "Request", work: Coroutine[object, None, Answer]) -> Answer:
     """What the work gives, its body having been read; as soon as the client hangs up, it is cancelled."""
     from starlette.requests import ClientDisconnect
 

@@ -7,10 +7,11 @@ where a report of all of them would take a thousand times the memory of the faul
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from cfmgml.common.typing import Json
 from cfmgml.web.limits import Refused
 from cfmgml.web.problems import what_is_wrong
 
@@ -18,19 +19,17 @@ MOST_MEMBERS = 16  # of an object: more than any has here
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _nothing(members: dict[str, Any]) -> None:
+def _nothing(members: Json) -> None:
     return None
 
 
-def read_json(
-    data: bytes, kind: type[Model], code: str, on_object: Callable[[dict[str, Any]], None] = _nothing
-) -> Model:
+def read_json(data: bytes, kind: type[Model], code: str, on_object: Callable[[Json], None] = _nothing) -> Model:
     """What was sent as the model ``kind``, or a refusal (422, ``code``).
 
     ``on_object`` is given every object when its end is read, inner ones first, and may refuse it.
     """
 
-    def close(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def close(pairs: list[tuple[str, object]]) -> Json:
         if len(pairs) > MOST_MEMBERS:
             raise Refused(422, code, f"An object has {len(pairs):,} members; {MOST_MEMBERS} are the most.")
         members = dict(pairs)

@@ -2,9 +2,10 @@
 
 import os
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 from cfmgml.common.numbers import check_number
+from cfmgml.common.typing import Json
 from cfmgml.data.questions import Refused
 
 __all__ = ["Limits", "Refused"]
@@ -85,9 +86,9 @@ class Limits:
         r"""Most bytes of a JSON body with the longest text, each letter as two ``\uXXXX``."""
         return min(self.body_bytes, 12 * self.characters + 16 * self.texts + 4096)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
+    def from_json(cls, values: Json) -> Self:
         return cls(**values)

@@ -1,12 +1,12 @@
 """A bag of graphs sent as JSON, for models that learned from graphs of somebody's own."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cfmgml.common.segments import offsets
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import IntArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_LETTERS = 24  # of a node's label that is shown
 
 
-def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, list[dict[str, Any]], dict[str, Any]]:
+def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, list[Json], Json]:
     """One bag, an entry a graph, and each graph's nodes in a row as words, so that they can be marked."""
     given = _read(data, limits)
     sizes = [_size(graph, number) for number, graph in enumerate(given)]
@@ -40,7 +40,7 @@ def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
 
     counts, most = Counter[str](), {"graphs": limits.texts, "nodes": limits.nodes, "edges": limits.edges}
 
-    def count(members: dict[str, Any]) -> None:
+    def count(members: Json) -> None:
         if "graphs" in members:  # the whole, whose graphs have been counted
             return
         labels, attributes, edges = (_length(members.get(name)) for name in ("node_labels", "node_attributes", "edges"))
@@ -53,7 +53,7 @@ def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
     return read_json(data, GraphsInput, "bad_graphs", count).graphs
 
 
-def _length(value: Any) -> int:
+def _length(value: object) -> int:
     return len(value) if isinstance(value, list) else 0
 
 
@@ -100,7 +100,7 @@ def _batch(given: "list[GraphInput]", sizes: list[int]) -> GraphBatch:
     )
 
 
-def _in_words(graph: "GraphInput", number: int, node_ptr: IntArray) -> dict[str, Any]:
+def _in_words(graph: "GraphInput", number: int, node_ptr: IntArray) -> Json:
     """The nodes of a graph in a row: their labels, or their numbers where they have none."""
     first, stop = node_ptr[number : number + 2].tolist()
     words = [str(label)[:MOST_LETTERS] for label in graph.node_labels or range(stop - first)]

@@ -9,10 +9,9 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from time import monotonic
-from typing import Any
 
-from cfmgml.web.frames import Header, pack, read_frame_async
 from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.worker_messages import Header, pack_message, read_message_async
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
@@ -66,9 +65,9 @@ class Worker:
         assert stdin is not None
         assert stdout is not None
         try:
-            stdin.write(pack(header, body))
+            stdin.write(pack_message(header, body))
             await stdin.drain()
-            return await read_frame_async(stdout)
+            return await read_message_async(stdout)
         except (asyncio.IncompleteReadError, ConnectionError, ValueError) as error:
             raise WorkerDied from error
 
@@ -221,7 +220,7 @@ class WorkerPool:
 
     # -- workers -----------------------------------------------------------------------------
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[object, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

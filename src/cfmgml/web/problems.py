@@ -1,7 +1,9 @@
 """Everything that goes wrong becomes one kind of JSON: a code for programs and a reason for people."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from cfmgml.common.typing import Json
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import Metrics
 
@@ -35,12 +37,12 @@ def add_problems(app: "FastAPI", metrics: Metrics) -> None:
     app.add_exception_handler(HTTPException, plain)  # type: ignore[arg-type]
 
 
-def what_is_wrong(errors: Any) -> str:
+def what_is_wrong(errors: Sequence[Json]) -> str:
     """Which parameters, and what was expected; not what was sent."""
     return "; ".join(f"{'.'.join(map(str, e['loc'][1:])) or 'body'}: {e['msg']}" for e in errors[:3]) + "."
 
 
-def problem_answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problem_answers(*statuses: int) -> dict[int | str, Json]:
     from cfmgml.web.schemas import Problem
 
     why = {

@@ -11,7 +11,7 @@ from cfmgml.common.tables import text_formats
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
 from cfmgml.web.problems import problem_answers
-from cfmgml.web.room import Room
+from cfmgml.web.service import ModelService
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,7 +45,7 @@ def add_page(app: "FastAPI") -> None:
         return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
 
 
-def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
+def add_status(app: "FastAPI", service: ModelService, metrics: Metrics) -> None:
     from fastapi import Response
 
     from cfmgml.web.schemas import Health
@@ -53,15 +53,15 @@ def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
     @app.get("/healthz", response_model=Health, responses=problem_answers(503), tags=["status"])
     async def healthz() -> Any:
         """Whether there is a worker to answer."""
-        n_alive = 0 if room.pool is None else room.pool.n_alive
+        n_alive = 0 if service.pool is None else service.pool.n_alive
         if n_alive == 0:
             reason = "No worker is running; one is being started."
-            raise Refused(503, "no_worker", reason) if room.pool is None else room.pool.busy("no_worker", reason)
+            raise Refused(503, "no_worker", reason) if service.pool is None else service.pool.busy("no_worker", reason)
         return {"status": "ok", "workers": n_alive}
 
     @app.get("/metrics", include_in_schema=False)
     async def prometheus() -> Response:
-        pool = room.pool
+        pool = service.pool
         gauges = {
             "requests_inside": ("Requests waiting or worked on.", pool.n_inside if pool else 0),
             "workers": ("Worker processes running.", pool.n_alive if pool else 0),
@@ -71,22 +71,22 @@ def add_status(app: "FastAPI", room: Room, metrics: Metrics) -> None:
         return Response(metrics.render(gauges), media_type=MEDIA_TYPE)
 
 
-def add_catalogue(app: "FastAPI", room: Room) -> None:
+def add_catalogue(app: "FastAPI", service: ModelService) -> None:
     from fastapi import Response
 
     from cfmgml.web.schemas import Catalogue, ModelInfo
 
-    limits = {name: getattr(room.limits, name) for name in SHOWN_LIMITS}
+    limits = {name: getattr(service.limits, name) for name in SHOWN_LIMITS}
 
     @app.get(f"{API}/models", response_model=Catalogue, responses=problem_answers(), tags=["models"])
     async def models() -> Any:
         """All models, and the limits of what may be sent."""
-        return {"version": app.version, "limits": limits, "models": list(room.about.values())}
+        return {"version": app.version, "limits": limits, "models": list(service.about.values())}
 
     @app.get(f"{API}/models/{{model}}", response_model=ModelInfo, responses=problem_answers(404, 422), tags=["models"])
     async def model(model: str) -> Any:
         """One model: what it reads, and its labels."""
-        return room.find(model)
+        return service.find(model)
 
     @app.get(
         f"{API}/models/{{model}}/samples/{{sample}}",
@@ -96,19 +96,19 @@ def add_catalogue(app: "FastAPI", room: Room) -> None:
     )
     async def sample(model: str, sample: int) -> Response:
         """An input to try."""
-        room.find(model)
-        samples = room.exhibits[model].samples
+        service.find(model)
+        samples = service.exhibits[model].samples
         if not 0 <= sample < len(samples):
             raise Refused(404, "no_such_sample", f"There are {len(samples)} samples, numbered from 0.")
         return Response(samples[sample].data, media_type=samples[sample].media_type)
 
 
-def add_questions(app: "FastAPI", room: Room) -> None:
+def add_questions(app: "FastAPI", service: ModelService) -> None:
     from fastapi import Query, Request, Response
 
     from cfmgml.web.schemas import Answer, GraphsInput, PredictionRow, TextInput
 
-    limits = room.limits
+    limits = service.limits
     tables = {form.media_type: {"schema": {"type": "string"}} for form in text_formats().values()}
     del tables["application/json"]
     answers: dict[int | str, dict[str, Any]] = {
@@ -144,7 +144,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """
         _expect_type(request, IMAGE_TYPES)
         header = {"model": model, "route": "image", "regions": regions, "table": table and [table, format]}
-        return await room.ask(request, header, limits.body_bytes)
+        return await service.ask(request, header, limits.body_bytes)
 
     @app.post(
         f"{API}/models/{{model}}/text",
@@ -157,7 +157,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """Labels of a text, of its sentences, and what each keyword contributes."""
         _expect_type(request, ("application/json",))
         header = {"model": model, "route": "text", "table": table and [table, format]}
-        return await room.ask(request, header, limits.text_bytes, _check_text)
+        return await service.ask(request, header, limits.text_bytes, _check_text)
 
     @app.post(
         f"{API}/models/{{model}}/graphs",
@@ -173,7 +173,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """
         _expect_type(request, ("application/json",))
         header = {"model": model, "route": "graphs", "table": table and [table, format]}
-        return await room.ask(request, header, limits.body_bytes)
+        return await service.ask(request, header, limits.body_bytes)
 
     @app.post(
         f"{API}/models/{{model}}/file",
@@ -186,7 +186,7 @@ def add_questions(app: "FastAPI", room: Room) -> None:
         """Labels of a file (the body is the file itself), for kinds of input that other packages add."""
         _expect_type(request, ("application/octet-stream",))
         header = {"model": model, "route": "file", "table": table and [table, format]}
-        return await room.ask(request, header, limits.body_bytes)
+        return await service.ask(request, header, limits.body_bytes)
 
 
 def _json_body(kind: Any) -> dict[str, Any]:

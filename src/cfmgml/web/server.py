@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cfmgml.web.app import create_app, import_fastapi
 from cfmgml.web.exhibits import Exhibit
 from cfmgml.web.limits import Limits
-from cfmgml.web.shield import LOOPBACK
+from cfmgml.web.request_guard import LOOPBACK
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -118,7 +118,7 @@ def server_config(app: "FastAPI", limits: Limits, port: int = 8000) -> "Config":
         port=port,
         http=functools.partial(TimedProtocol, limits, {}),  # type: ignore[arg-type]  # it is called as a class would be
         log_config=None,
-        access_log=False,  # it would log addresses as they were asked for; `Shield` logs routes
+        access_log=False,  # it would log addresses as they were asked for; `RequestGuard` logs routes
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=limits.grace_seconds,  # type: ignore[arg-type]  # and waited for, whole or not

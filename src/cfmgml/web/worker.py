@@ -1,4 +1,4 @@
-"""A worker process: ``python -m cfmgml.web.worker``, spoken to through its stdin and stdout (`cfmgml.web.frames`).
+"""A worker process: ``python -m cfmgml.web.worker``, spoken to through stdin and stdout (`cfmgml.web.worker_messages`).
 
 It decodes and computes, so that a file that breaks a decoder, or an input that takes too long, costs one process and
 not the server. The first message says which models to load; each further one holds one input. It ends with its stdin.
@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import Exhibit
-from cfmgml.web.frames import Header, pack, read_frame
 from cfmgml.web.limits import Limits, Refused
+from cfmgml.web.worker_messages import Header, pack_message, read_message
 
 
 def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tuple[int, dict[str, Any] | bytes]:
@@ -59,7 +59,7 @@ def bound_memory(n_bytes: int) -> None:
 
 def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Load what the first message names, then answer until the pipe ends."""
-    header, _ = read_frame(incoming)
+    header, _ = read_message(incoming)
     limits = Limits.from_json(header["limits"])
     analysts = {name: Analyst(Exhibit(**given).load(), limits) for name, given in header["models"].items()}
     for analyst in analysts.values():
@@ -69,7 +69,7 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     _send(outgoing, {"ready": True})
     while True:
         try:
-            header, body = read_frame(incoming)
+            header, body = read_message(incoming)
         except EOFError:
             return
         status, content = answer(analysts, header, body)
@@ -80,7 +80,7 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
 
 
 def _send(outgoing: BinaryIO, header: Header, body: bytes = b"") -> None:
-    outgoing.write(pack(header, body))
+    outgoing.write(pack_message(header, body))
     outgoing.flush()
 
 

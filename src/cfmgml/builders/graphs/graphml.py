@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
 from cfmgml.data.graphs import GraphBatch
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 SUFFIXES = (".graphml", ".xml")
 VECTOR = "cfmgml attributes"  # node data under a name that no file uses
@@ -39,7 +42,7 @@ def read_graphml(
     }
 
 
-def _read_one(path: Path) -> Any:
+def _read_one(path: Path) -> "nx.Graph":
     try:
         import networkx as nx
     except ImportError as error:
@@ -53,11 +56,11 @@ def _read_one(path: Path) -> Any:
     return graph
 
 
-def _default_label(graphs: list[Any]) -> str | None:
+def _default_label(graphs: "list[nx.Graph]") -> str | None:
     return "label" if all("label" in data for graph in graphs for _, data in graph.nodes(data=True)) else None
 
 
-def _numeric(graphs: list[Any], label: str | None) -> list[str]:
+def _numeric(graphs: "list[nx.Graph]", label: str | None) -> list[str]:
     """The names of numbers that every node of every graph has."""
     common: set[str] | None = None
     for graph in graphs:
@@ -69,7 +72,7 @@ def _numeric(graphs: list[Any], label: str | None) -> list[str]:
     return sorted((common or set()) - {label})
 
 
-def _check(path: Path, graph: Any, label: str | None, numbers: list[str]) -> None:
+def _check(path: Path, graph: "nx.Graph", label: str | None, numbers: list[str]) -> None:
     for node, data in graph.nodes(data=True):
         for name in ([] if label is None else [label]) + numbers:
             if name not in data:

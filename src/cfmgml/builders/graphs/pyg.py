@@ -36,7 +36,7 @@ def read_pyg(path: Path, node_label: str | None = None, node_attributes: list[st
     }
 
 
-def _load(path: Path) -> list[Any]:
+def _load(path: Path) -> list[object]:
     try:
         import torch
     except ImportError as error:
@@ -54,7 +54,7 @@ def _load(path: Path) -> list[Any]:
     return list(entries)
 
 
-def _graph(entry: Any, path: Path, number: int) -> Any:
+def _graph(entry: object, path: Path, number: int) -> SimpleNamespace:
     data = entry if isinstance(entry, dict) else entry.to_dict() if hasattr(entry, "to_dict") else None
     if data is None or "edge_index" not in data:
         raise ValueError(f"{path}: entry {number} must be a graph with edge_index, got {type(entry).__name__}.")
@@ -66,7 +66,7 @@ def _graph(entry: Any, path: Path, number: int) -> Any:
     return graph
 
 
-def _labels(graphs: list[Any]) -> list[list[str]] | None:
+def _labels(graphs: list[SimpleNamespace]) -> list[list[str]] | None:
     """A class number a graph, or a row of 0 and 1; None if there is no ``y``."""
     if any(getattr(graph, "y", None) is None for graph in graphs):
         return None

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cfmgml.common.segments import offsets
+from cfmgml.common.typing import Array
 from cfmgml.data.graphs import GraphBatch, label_codes
 
 
@@ -46,7 +46,7 @@ def read_tudataset(folder: Path) -> dict[str, Any]:
     return {"graphs": graphs, "names": names, "bags": names, "labels": own, "format": "TUDataset"}
 
 
-def _edges(path: Path, graph_of: NDArray[Any]) -> NDArray[Any]:
+def _edges(path: Path, graph_of: Array) -> Array:
     pairs = _numbers(path, int).reshape(-1, 2).T - 1 if path.stat().st_size else np.zeros((2, 0), dtype=np.int64)
     if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(graph_of):
         raise ValueError(f"{path} must name nodes 1 to {len(graph_of)}, got {pairs.min() + 1} to {pairs.max() + 1}.")
@@ -56,7 +56,7 @@ def _edges(path: Path, graph_of: NDArray[Any]) -> NDArray[Any]:
     return pairs[:, np.argsort(graph_of[pairs[0]], kind="stable")]
 
 
-def _optional(path: Path, kind: type, n_rows: int) -> NDArray[Any] | None:
+def _optional(path: Path, kind: type, n_rows: int) -> Array | None:
     if not path.is_file():
         return None
     values = _numbers(path, kind)
@@ -65,7 +65,7 @@ def _optional(path: Path, kind: type, n_rows: int) -> NDArray[Any] | None:
     return values
 
 
-def _numbers(path: Path, kind: type) -> NDArray[Any]:
+def _numbers(path: Path, kind: type) -> Array:
     """Numbers with commas between them, (n_lines, n_columns)."""
     try:
         return np.loadtxt(path, delimiter=",", dtype=np.int64 if kind is int else np.float64, ndmin=2)
@@ -73,7 +73,7 @@ def _numbers(path: Path, kind: type) -> NDArray[Any]:
         raise ValueError(f"{path} must hold numbers with commas between them ({error}).") from error
 
 
-def _one_label(values: NDArray[Any]) -> NDArray[Any]:
+def _one_label(values: Array) -> Array:
     if values.shape[1] == 1:
         return values[:, 0]
     return label_codes([",".join(map(str, row)) for row in values.tolist()])

@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import Array, ArrayLike, IntArray
 
 ByteArray = NDArray[np.uint8]
+ImageSource: TypeAlias = str | Path | bytes | ArrayLike
+MaskSource: TypeAlias = str | Path | ArrayLike
 IMAGE_SUFFIXES = frozenset([".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"])
 MAX_MAT_BYTES = 512 * 2**20
 
@@ -41,7 +44,7 @@ class Picture:
         return self.size != self.original_size
 
 
-def import_pillow() -> Any:
+def import_pillow() -> ModuleType:
     """``PIL.Image``, or an error that names the extra to install."""
     try:
         from PIL import Image
@@ -55,13 +58,13 @@ def image_files(folder: str | Path) -> list[Path]:
     folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}.")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file())
-    if not found:
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file())
+    if not files:
         raise FileNotFoundError(f"no image in {folder}; looked for {', '.join(sorted(IMAGE_SUFFIXES))}.")
-    return found
+    return files
 
 
-def read_image(source: Any, max_side: int | None = None) -> Picture:
+def read_image(source: ImageSource, max_side: int | None = None) -> Picture:
     """A picture from a file, its bytes or an array, as uint8 RGB, its longest side at most ``max_side``.
 
     Grey becomes RGB, transparent pixels are laid on white, 16-bit values keep their high byte, floats are taken as
@@ -80,7 +83,7 @@ def read_image(source: Any, max_side: int | None = None) -> Picture:
     return Picture(_shrink(pixels, max_side), (original[0], original[1]))
 
 
-def read_segments(source: Any, picture: Picture) -> tuple[IntArray, list[int]]:
+def read_segments(source: MaskSource, picture: Picture) -> tuple[IntArray, list[int]]:
     """The segment number of every pixel of ``picture``, and the segments lost when it was scaled down."""
     numbers = read_mask(source)
     if numbers.shape != picture.original_size:
@@ -98,7 +101,7 @@ def read_segments(source: Any, picture: Picture) -> tuple[IntArray, list[int]]:
     return kept, np.setdiff1d(numbers, kept).tolist()
 
 
-def read_mask(source: Any) -> IntArray:
+def read_mask(source: MaskSource) -> IntArray:
     """Numbers of shape (height, width), 0 or more.
 
     From an integer array, from a file whose pixel values are the numbers (a palette's indices, not its colours), or
@@ -155,7 +158,7 @@ def _decode(source: Path | io.BytesIO, max_side: int | None, name: str) -> tuple
         return _rgb(array), original
 
 
-def _mask_file(path: Path) -> NDArray[Any]:
+def _mask_file(path: Path) -> Array:
     if path.suffix.lower() == ".mat":
         return _matlab_mask(path)
     image_module = import_pillow()
@@ -166,7 +169,7 @@ def _mask_file(path: Path) -> NDArray[Any]:
     return numbers
 
 
-def _matlab_mask(path: Path) -> NDArray[Any]:
+def _matlab_mask(path: Path) -> Array:
     """``newseg`` with void set to 0: the segments that ``newlabels`` does not name, or names 0."""
     content = read_matlab(path, "newseg", "newlabels")
     numbers, classes = content["newseg"].astype(np.int64), content["newlabels"].ravel().astype(np.int64)
@@ -174,7 +177,7 @@ def _matlab_mask(path: Path) -> NDArray[Any]:
     return np.where(np.isin(numbers, named), numbers, 0)
 
 
-def read_matlab(path: Path, *names: str) -> dict[str, NDArray[Any]]:
+def read_matlab(path: Path, *names: str) -> dict[str, Array]:
     """The named variables of a MATLAB file of a sensible size; a missing one is an `ImageError`."""
     from scipy.io import loadmat
 
@@ -192,7 +195,7 @@ def read_matlab(path: Path, *names: str) -> dict[str, NDArray[Any]]:
 # -- arrays ----------------------------------------------------------------------------------
 
 
-def _rgb(array: NDArray[Any]) -> ByteArray:
+def _rgb(array: Array) -> ByteArray:
     if array.ndim == 2:
         array = array[:, :, None]
     if array.ndim != 3 or array.shape[2] not in (1, 2, 3, 4):
@@ -208,7 +211,7 @@ def _rgb(array: NDArray[Any]) -> ByteArray:
     return np.ascontiguousarray(colours)
 
 
-def _bytes(array: NDArray[Any]) -> ByteArray:
+def _bytes(array: Array) -> ByteArray:
     """Values as 0 to 255: the type says what white is, for plain integers the range must."""
     if array.dtype == np.uint8:
         return array

@@ -17,8 +17,8 @@ def renumbered(numbers: LabelMap) -> tuple[IntArray, IntArray]:
     """
     low, high = int(numbers.min()), int(numbers.max())
     if high - low > 2**20:
-        found, index = np.unique(numbers, return_inverse=True)
-        return found.astype(np.int64), index.reshape(numbers.shape)
+        distinct, index = np.unique(numbers, return_inverse=True)
+        return distinct.astype(np.int64), index.reshape(numbers.shape)
     moved = numbers.astype(np.int64) - low
     there = np.bincount(moved.ravel()) > 0
     return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[moved]

@@ -5,8 +5,6 @@ the superpixel they touch most. Written out here because scikit-image's took two
 to build.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,8 +95,7 @@ def _join_fragments(numbers: Numbers, min_size: float) -> IntArray:
     """
     from skimage import measure
 
-    find_pieces: Any = measure.label
-    pieces = np.asarray(find_pieces(numbers, background=-1, connectivity=1)) - 1
+    pieces = np.asarray(measure.label(numbers, background=-1, connectivity=1)) - 1  # type: ignore[no-untyped-call,unused-ignore]
     inside = numbers >= 0
     size = np.bincount(pieces[inside])
     owner = np.zeros(len(size), dtype=np.int64)

@@ -55,16 +55,16 @@ def find_superpixels(
         from skimage.color import rgb2lab
     except ImportError as error:
         raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
-    found, index = renumbered(np.maximum(regions, -1))
-    if found[0] < 0:
-        found = found[1:]
+    distinct, index = renumbered(np.maximum(regions, -1))
+    if distinct[0] < 0:
+        distinct = distinct[1:]
     else:
         index = index + 1
-    if not len(found):
+    if not len(distinct):
         raise ImageError("no region is left of the image: all its pixels are void.")
     lab = rgb2lab(pixels / np.float32(255))
     numbers = np.full(regions.shape, -1, dtype=np.int64)
-    sizes = np.zeros(len(found), dtype=np.int64)
+    sizes = np.zeros(len(distinct), dtype=np.int64)
     for k, box in enumerate(ndimage.find_objects(index)):
         mask = index[box] == k + 1
         n_pixels = int(np.count_nonzero(mask))
@@ -72,4 +72,4 @@ def find_superpixels(
         inside = slic(lab[box], mask, n_nodes)
         numbers[box][mask] = inside + sizes.sum()
         sizes[k] = inside.max() + 1
-    return Superpixels(numbers, found, offsets(sizes))
+    return Superpixels(numbers, distinct, offsets(sizes))

@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from typing import Any
 
 from cfmgml.builders.pictures.image_files import ImageError, Picture, import_pillow, read_image
 from cfmgml.data.questions import InputLimits, Refused
@@ -59,12 +58,12 @@ def _check_size(size: tuple[int, int], limits: InputLimits) -> None:
 
 
 def _too_many_pixels(size: tuple[int, int] | None, limits: InputLimits) -> Refused:
-    found = f"{size[0]} x {size[1]}" if size else "far more"
-    reason = f"The image has {found} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
+    size_in_words = f"{size[0]} x {size[1]}" if size else "far more"
+    reason = f"The image has {size_in_words} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
     return Refused(413, "too_many_pixels", reason)
 
 
-def _is_animated(image: Any) -> bool:
+def _is_animated(image: object) -> bool:
     try:
         return bool(getattr(image, "is_animated", False))
     except Exception as error:  # it looks for a second frame, and the file may end before

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from cfmgml.builders.texts.keywords import Reading
+from cfmgml.common.typing import Json, JsonView
 
 Pair = tuple[str, str]
 Key = TypeVar("Key")
@@ -57,12 +58,12 @@ class Vocabulary:
         strong = {pair: n for pair, n in self.pairs.items() if self.weight(pair) >= threshold}
         return type(self)(self.n_texts, self.counts, strong)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         pairs = {" ".join(pair): n for pair, n in self.pairs.items()}
         return {"n_texts": self.n_texts, "counts": dict(self.counts), "pairs": pairs}
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
+    def from_json(cls, values: JsonView) -> Self:
         """What `to_json` wrote."""
         try:
             pairs = {
@@ -82,15 +83,15 @@ def pairs_within(text: Reading, window: int) -> list[Pair]:
     >>> pairs_within(Reading(["b", "a", "b", "c"], [], [0, 1, 2, 4]), window=1)
     [('a', 'b')]
     """
-    found: dict[Pair, None] = {}
+    pairs: dict[Pair, None] = {}
     keys, positions = text.keys, text.positions
     for i, (key, position) in enumerate(zip(keys, positions, strict=True)):
         for j in range(i + 1, len(keys)):
             if positions[j] - position > window:
                 break
             if keys[j] != key:
-                found[(key, keys[j]) if key < keys[j] else (keys[j], key)] = None
-    return list(found)
+                pairs[(key, keys[j]) if key < keys[j] else (keys[j], key)] = None
+    return list(pairs)
 
 
 def _above_one(counts: Mapping[Key, int]) -> dict[Key, int]:

@@ -70,8 +70,8 @@ def words(text: str, stem: bool = False) -> list[Word]:
     """
     text = normal_form(text)
     marks = "".join(sorted(c for c in set(text) if not c.isascii() and unicodedata.category(c)[0] == "M"))
-    found = (match for match in _pattern(marks).finditer(text) if any(map(str.isalpha, match.group())))
-    return [Word(word_key(m.group(), stem), m.group(), *m.span()) for m in found]
+    matches = (match for match in _pattern(marks).finditer(text) if any(map(str.isalpha, match.group())))
+    return [Word(word_key(m.group(), stem), m.group(), *m.span()) for m in matches]
 
 
 @lru_cache(maxsize=64)

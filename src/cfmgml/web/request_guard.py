@@ -5,9 +5,9 @@ import contextlib
 import ipaddress
 import json
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cfmgml.web.bodies import Tracked
@@ -34,7 +34,7 @@ HEADERS = {
 log = logging.getLogger("cfmgml.web")
 
 
-class Shield:
+class RequestGuard:
     """Pure ASGI, so that nothing of a body is read before it is wanted.
 
     Parameters
@@ -163,7 +163,7 @@ def _own_address(scope: "Scope") -> set[str]:
     return set()
 
 
-def _with_headers(given: Any) -> list[tuple[bytes, bytes]]:
+def _with_headers(given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     names = {name.lower() for name, _ in given}
     ours = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in names]
     return [*given, *ours]

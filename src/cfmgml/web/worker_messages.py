@@ -3,34 +3,36 @@
 import asyncio
 import json
 import struct
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeAlias
+
+from cfmgml.common.typing import Json
 
 LENGTHS = struct.Struct(">IQ")
 MAX_HEADER = 2**20
 MAX_BODY = 2**30
 
-Header = dict[str, Any]
+Header: TypeAlias = Json
 
 
-def pack(header: Header, body: bytes = b"") -> bytes:
+def pack_message(header: Header, body: bytes = b"") -> bytes:
     """A message as bytes.
 
     >>> import io
-    >>> read_frame(io.BytesIO(pack({"do": "add"}, b"12")))
+    >>> read_message(io.BytesIO(pack_message({"do": "add"}, b"12")))
     ({'do': 'add'}, b'12')
     """
     text = json.dumps(header, allow_nan=False).encode()
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
-def read_frame(stream: BinaryIO) -> tuple[Header, bytes]:
+def read_message(stream: BinaryIO) -> tuple[Header, bytes]:
     """The next message of a pipe; EOFError where it ends."""
     n_header, n_body = _lengths(_exactly(stream, LENGTHS.size))
     header = json.loads(_exactly(stream, n_header))
     return header, _exactly(stream, n_body)
 
 
-async def read_frame_async(stream: asyncio.StreamReader) -> tuple[Header, bytes]:
+async def read_message_async(stream: asyncio.StreamReader) -> tuple[Header, bytes]:
     """The next message; asyncio.IncompleteReadError where the pipe ends."""
     n_header, n_body = _lengths(await stream.readexactly(LENGTHS.size))
     header = json.loads(await stream.readexactly(n_header))

@@ -5,15 +5,17 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cfmgml.common.tables import text_formats
+from cfmgml.common.typing import Json
 from cfmgml.web.bodies import Intake, unless_gone
 from cfmgml.web.exhibits import Exhibit, describe
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -22,7 +24,7 @@ def _as_it_is(body: bytes) -> bytes:
     return body
 
 
-class Room:
+class ModelService:
     """Exhibits, their descriptions, and the workers while the application runs."""
 
     def __init__(self, exhibits: Mapping[str, Exhibit], limits: Limits) -> None:
@@ -33,7 +35,7 @@ class Room:
         self.intake = Intake(limits)
 
     @contextlib.asynccontextmanager
-    async def open(self, app: Any) -> AsyncIterator[None]:
+    async def open(self, app: "FastAPI") -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
             files = {name: item.write(Path(folder) / f"{name}.cfmgml") for name, item in self.exhibits.items()}
             self.pool = WorkerPool(files, self.limits)
@@ -43,7 +45,7 @@ class Room:
             finally:
                 await self.pool.stop()
 
-    def find(self, name: str) -> dict[str, Any]:
+    def find(self, name: str) -> Json:
         if name not in self.about:
             raise Refused(404, "no_such_model", f"There is no such model here; there are {', '.join(self.about)}.")
         return self.about[name]
@@ -51,7 +53,7 @@ class Room:
     async def ask(
         self,
         request: "Request",
-        header: dict[str, Any],
+        header: Json,
         most_bytes: int,
         prepare: Callable[[bytes], bytes] = _as_it_is,
     ) -> "Response":
