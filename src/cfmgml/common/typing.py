@@ -1,6 +1,6 @@
 """Names for the arrays that move through the house."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,5 +12,6 @@ BoolArray = NDArray[np.bool_]
 HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
 Index = int | slice | ArrayLike
+Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
 
-__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray", "NumberArray"]
+__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray", "NumberArray", "Rows"]

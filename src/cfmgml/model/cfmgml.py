@@ -285,8 +285,8 @@ class CfMGML(BagEstimator):
         )
 
     def _solve(
-        self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool
-    ) -> tuple[Solution, IntArray]:
+        self, problem: Problem, seeds: np.random.Generator, last: Solution[Any] | None, is_gram: bool
+    ) -> tuple[Solution[Any], IntArray]:
         """The weights, and the graphs that stand for their bags."""
         rounds, steps = SOLVERS[self.solver]
         rounds, steps = self.n_rounds or rounds, self.max_iter or steps

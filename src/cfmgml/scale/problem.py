@@ -3,12 +3,13 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from cfmgml.common.typing import FloatArray
-from cfmgml.learning.solvers.cccp import column_squares, units_of_theta
+from cfmgml.learning.solvers.cccp import Units, column_squares, units_of_theta
 from cfmgml.scale.engines import Engine, Sums, add
 from cfmgml.scale.minibatches import AdaGrad, bag_means, batches
 from cfmgml.scale.partitions import Job, linearised, partition
@@ -102,7 +103,10 @@ class StoreProblem:
     def scales(self) -> FloatArray:
         return units_of_theta(self.squares, self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels)
 
-    def in_precision(self, dtype: Any) -> "StoreProblem":
+    def space(self) -> Units:
+        return Units(self.scales())
+
+    def in_precision(self, dtype: DTypeLike) -> Self:
         """float64 always: over many partitions, processes and machines the last digits of float32 would not agree."""
         return self
 

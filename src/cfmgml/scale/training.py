@@ -141,7 +141,9 @@ def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tup
     return job, StoreProblem(job, workers, blocks, model.alpha, squares), counts
 
 
-def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool) -> Solution:
+def _solve(
+    model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool
+) -> Solution[FloatArray]:
     resume = None if kept is None else kept.load()
     report.scales = problem.scales()
     if resume is not None:
@@ -149,7 +151,7 @@ def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint
     elif cheap_start:
         resume = _start(problem, report)
 
-    def on_step(standing: Standing) -> None:
+    def on_step(standing: Standing[FloatArray]) -> None:
         report.step(standing)
         if kept is not None:
             kept.save(standing)
@@ -158,7 +160,7 @@ def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint
     return solve_cccp(problem, rounds, steps, model.tol, report.round, on_step=on_step, resume=resume)
 
 
-def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
+def _start(problem: StoreProblem, report: Reporter) -> Standing[FloatArray] | None:
     """The first round's bound, which is the one around zero whatever its descent starts from; None if the mini-batches
     did not get below zero's value."""
     zero, scales = problem.start(), problem.scales()
@@ -170,11 +172,10 @@ def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
     report.say(f"a pass of mini-batches: objective {value:.6g} -> {better:.6g}")
     if not better < value:
         return None
-    empty = np.zeros((0, len(theta)))
-    return Standing(zero, State(theta / scales, better, slope * scales, empty, empty), 0, [], 0, first)
+    return Standing(zero, State(theta / scales, better, slope * scales), 0, [], 0, first)
 
 
-def _learned(store: BagStore, kernel: Kernel, solution: Solution, counts: FloatArray) -> Learned:
+def _learned(store: BagStore, kernel: Kernel, solution: Solution[FloatArray], counts: FloatArray) -> Learned:
     assert store.label_names is not None
     return Learned(
         label_names=store.label_names,

@@ -41,7 +41,7 @@ def solve_paper(
     rng: np.random.Generator,
     on_round: OnRound = _quiet,
     dtype: Any = "float64",
-) -> tuple[Solution, IntArray]:
+) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1, corrected: projected subgradient steps of size 1 / (lambda t) on the representatives' scores.
 
     Counts start from zero in every round and the first step looks at the last round's weights. Returns the weights with
@@ -80,7 +80,7 @@ def solve_printed(
     rng: np.random.Generator,
     on_round: OnRound = _quiet,
     dtype: Any = "float64",
-) -> tuple[Solution, IntArray]:
+) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1 as printed, signs and all."""
     loss, rows, alpha = problem.loss.plain, problem.rows, problem.alpha
     relevant, irrelevant = loss.relevant, loss.irrelevant
