@@ -11,7 +11,9 @@ FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
+AnyArray = NDArray[Any]
 Index = int | slice | ArrayLike
 Rows: TypeAlias = Any  # an array or a scipy.sparse.csr_array, of shape (n, n_features)
 
-__all__ = ["ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray", "NumberArray", "Rows"]
+__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "HashArray", "Index", "IntArray", "NameArray"]
+__all__ += ["NumberArray", "Rows"]

@@ -4,11 +4,11 @@ In float32 and tf32 a card uses one fused Triton kernel (`cfmgml.gpu.fused`); ev
 torch on tiles as large as the device has room for.
 """
 
+import importlib.util
 from typing import Any
 
 import numpy as np
 
-from cfmgml.gpu.devices import has_triton
 from cfmgml.gpu.layout import BLOCK
 from cfmgml.gpu.node_blocks import FloatArray, GraphNodes, NodeBlocks, as_tensor, place_nodes
 
@@ -36,7 +36,7 @@ def pair_gram(
     import torch
 
     if fused is None:
-        fused = device.type == "cuda" and precision != "float64" and has_triton()
+        fused = device.type == "cuda" and precision != "float64" and importlib.util.find_spec("triton") is not None
     plain = left.is_plain and (right is None or right.is_plain)
     sides = [place_nodes(s, centre, gamma, precision, device, plain, fused) for s in (left, right) if s is not None]
     if precision != "float64" and not all(side.largest_square() <= limit for side in sides):

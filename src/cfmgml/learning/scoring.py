@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cfmgml.common.compute import Compute
 from cfmgml.common.segments import lengths, offsets, segment_ids
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.graphs import GraphBatch
@@ -22,7 +23,7 @@ from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
-from cfmgml.kernels.gram import GramColumns, check_dtype, gram_matrix, gram_on_device
+from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.learning.lonely_columns import LonelyColumns, merge_lonely_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
@@ -103,9 +104,7 @@ class DualScorer(Scorer):
 
     landmarks: GraphBatch
     dual_coef: FloatArray
-    dtype: str
-    n_jobs: int | None = None
-    device: str = "cpu"
+    compute: Compute
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
         done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
@@ -113,7 +112,7 @@ class DualScorer(Scorer):
 
     @cached_property
     def columns(self) -> GramColumns:
-        return GramColumns(self.kernel, self.landmarks, self.dtype, self.n_jobs, self.device)
+        return GramColumns(self.kernel, self.landmarks, self.compute.quiet)
 
     @cached_property
     def span(self) -> Factor:
@@ -168,9 +167,7 @@ class TrainingRows:
     context: Context
     features: Rows | None  # of an explicit map; with context where they are dense
     factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
-    dtype: str
-    n_jobs: int | None
-    device: str = "cpu"
+    compute: Compute
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
     merged: LonelyColumns | None = None  # of sparse features
 
@@ -190,18 +187,15 @@ class TrainingRows:
         return self._dual(self.graphs[factor.landmarks], factor.projection @ context.split_weights(coef))
 
     def _dual(self, landmarks: GraphBatch, coef: FloatArray) -> DualScorer:
-        return DualScorer(self.kernel, landmarks, coef, self.dtype, self.n_jobs, self.device)
+        return DualScorer(self.kernel, landmarks, coef, self.compute)
 
 
 def training_rows(
     kernel: Kernel,
     graphs: GraphBatch,
     context: Context,
-    rank: int | None,
-    dtype: str,
-    n_jobs: int | None,
-    verbose: bool,
-    device: str = "cpu",
+    compute: Compute,
+    rank: int | None = None,
     keep_on_device: bool = True,
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
@@ -210,7 +204,7 @@ def training_rows(
     sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole, if the solver is
     one that computes there.
     """
-    made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
+    made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)
         if sparse.issparse(features):
@@ -222,13 +216,12 @@ def training_rows(
         factor = factorize(np.asarray(features @ features.T))
         return made(factor.X, features=features, factor=factor)
     if rank is not None and rank < graphs.n_graphs:
-        factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
+        factor = factorize_by_pivots(kernel, graphs, rank, compute)
         return made(context.of_rows(factor.X), features=None, factor=factor)
-    if device != "cpu" and keep_on_device:
-        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
+    if not compute.on_numpy and keep_on_device:
+        gram = gram_on_device(kernel, graphs, compute)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
-    gram = gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, device=device, verbose=verbose)
-    factor = factorize(context.of_gram(gram))
+    factor = factorize(context.of_gram(compute_gram(kernel, graphs, compute)))
     return made(factor.X, features=None, factor=factor)
 
 

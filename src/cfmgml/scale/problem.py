@@ -52,10 +52,10 @@ def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray
 
 
 def _evaluate(job: Job, number: int, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
-    found = partition(job, number)
-    bound = None if around is None else linearised(job, number, found, around, tag)
-    value, gradient = found.problem.value_and_gradient(theta, bound)
-    return [np.array(value * found.n_bags), gradient * found.n_bags]
+    prepared = partition(job, number)
+    bound = None if around is None else linearised(job, number, prepared, around, tag)
+    value, gradient = prepared.problem.value_and_gradient(theta, bound)
+    return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
 
 
 def descend_block(block: Block, job: Job, alpha: float) -> Sums:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cfmgml.common.compute import torch_device
 from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.learning.solvers.cccp import CURVATURE, Problem, Solution, column_squares, in_precision_for, solve_cccp
 
@@ -38,7 +39,6 @@ def to_device(problem: Problem, is_gram: bool, device: str) -> "DeviceProblem":
     """The same problem with its rows on a device."""
     import torch
 
-    from cfmgml.gpu.devices import torch_device
     from cfmgml.gpu.node_blocks import as_tensor
     from cfmgml.gpu.rank_loss import TorchRankLoss
     from cfmgml.gpu.spaces import GramSpace, RowSpace, Space
