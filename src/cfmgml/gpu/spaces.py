@@ -8,7 +8,8 @@ diagonal, for rows). This is what `cfmgml.learning.solvers.cccp` calls a space. 
 intercepts in its last row; the vectors of a space are flat. Both are float64, matrices as they are given.
 """
 
-from abc import ABC, abstractmethod
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,100 +19,72 @@ if TYPE_CHECKING:
     from cfmgml.gpu.training import DeviceBound, FunctionOfPoints
 
 
-class Space(ABC):
-    """What training needs to know of rows or of a Gram matrix."""
+class Vectors:
+    """What both spaces do with their vectors."""
 
-    n_weights: int
+    def dot(self, step: Tensor, gradient: Tensor) -> Tensor:
+        return step @ gradient
 
-    @abstractmethod
-    def enter(self, theta: "Tensor") -> "Tensor":
-        """A point of this space."""
-
-    @abstractmethod
-    def leave(self, point: "Tensor") -> "Tensor":
-        """Its theta."""
-
-    @abstractmethod
-    def scores(self, point: "Tensor") -> "Tensor":
-        """(n_graphs, n_labels), of a point or a step."""
-
-    @abstractmethod
-    def weights(self, point: "Tensor") -> "tuple[Tensor, Tensor]":
-        """The weights of a point or a step in two forms, each flat, whose product is the inner product of weights."""
-
-    @abstractmethod
-    def pull(self, slope: "Tensor") -> "Tensor":
-        """The gradient of a function of scores, given its slope there; without intercepts."""
-
-    @abstractmethod
-    def lift(self, gradient: "Tensor") -> "Tensor":
-        """A gradient with respect to theta as a vector: its product with a step is the change of the function."""
-
-    @abstractmethod
-    def lower(self, gradient: "Tensor") -> "Tensor":
-        """The way back."""
-
-    @abstractmethod
-    def steepness(self, gradient: "Tensor") -> float:
-        """The norm of a gradient with respect to theta."""
-
-    @abstractmethod
-    def dot(self, step: "Tensor", gradient: "Tensor") -> "Tensor": ...
-
-    def norm(self, vector: "Tensor") -> "Tensor":
+    def norm(self, vector: Tensor) -> Tensor:
         return self.dot(vector, vector).sqrt()
 
-    def curvatures(self, steps: "Sequence[Tensor]", changes: "Sequence[Tensor]") -> "Sequence[Tensor]":
+    def curvatures(self, steps: Sequence[Tensor], changes: Sequence[Tensor]) -> Sequence[Tensor]:
         return list(map(self.dot, steps, changes))
 
-    def eps(self, vector: "Tensor") -> float:
+    def eps(self, vector: Tensor) -> float:
         import torch
 
         return float(torch.finfo(vector.dtype).eps)
 
-    def function(self, bound: "DeviceBound") -> "FunctionOfPoints":
+    def function(self, bound: DeviceBound) -> FunctionOfPoints:
+        """The bound as a function of points."""
         return bound.function()
 
 
-class RowSpace(Space):
+class RowSpace(Vectors):
     """Scores X W + b, in units in which all entries bend alike."""
 
-    def __init__(self, rows: "Tensor", turned: "Tensor", bends: "Tensor") -> None:
+    def __init__(self, rows: Tensor, turned: Tensor, bends: Tensor) -> None:
         """``turned`` is the transpose of the rows; ``bends`` the curvature along each weight, an intercept's last."""
         self.rows, self.turned, self.n_weights = rows, turned, int(rows.shape[1])
         self.scales = 1 / bends.sqrt()[:, None]
 
-    def enter(self, theta: "Tensor") -> "Tensor":
+    def enter(self, theta: Tensor) -> Tensor:
+        """A point of this space."""
         return (theta / self.scales).reshape(-1)
 
-    def leave(self, point: "Tensor") -> "Tensor":
+    def leave(self, point: Tensor) -> Tensor:
+        """Its theta."""
         return point.reshape(len(self.scales), -1) * self.scales
 
-    def scores(self, point: "Tensor") -> "Tensor":
+    def scores(self, point: Tensor) -> Tensor:
+        """(n_graphs, n_labels), of a point or a step."""
         theta = self.leave(point)
         return (self.rows @ theta[:-1].to(self.rows.dtype)).double() + theta[-1]
 
-    def weights(self, point: "Tensor") -> "tuple[Tensor, Tensor]":
+    def weights(self, point: Tensor) -> tuple[Tensor, Tensor]:
+        """The weights of a point or a step in two forms, flat, whose product is the inner product of weights."""
         flat = self.leave(point)[:-1].reshape(-1)
         return flat, flat
 
-    def pull(self, slope: "Tensor") -> "Tensor":
+    def pull(self, slope: Tensor) -> Tensor:
+        """The gradient of a function of scores, given its slope there; without intercepts."""
         return (self.turned @ slope.to(self.rows.dtype)).double()
 
-    def lift(self, gradient: "Tensor") -> "Tensor":
+    def lift(self, gradient: Tensor) -> Tensor:
+        """A gradient with respect to theta as a vector: its product with a step is the change of the function."""
         return (gradient * self.scales).reshape(-1)
 
-    def lower(self, gradient: "Tensor") -> "Tensor":
+    def lower(self, gradient: Tensor) -> Tensor:
+        """The way back."""
         return gradient.reshape(len(self.scales), -1) / self.scales
 
-    def steepness(self, gradient: "Tensor") -> float:
+    def steepness(self, gradient: Tensor) -> float:
+        """The norm of a gradient with respect to theta."""
         return float(gradient.norm())
 
-    def dot(self, step: "Tensor", gradient: "Tensor") -> "Tensor":
-        return step @ gradient
 
-
-class GramSpace(Space):
+class GramSpace(Vectors):
     """Scores K A + b, with the part of K that is a kernel: directions of negative eigenvalues are left out.
 
     A vector has three parts beside its intercepts: C A, A and K A, where C = bend K + alpha I is the curvature. So
@@ -119,7 +92,7 @@ class GramSpace(Space):
     with it: no product is needed for steps, which are sums of gradients.
     """
 
-    def __init__(self, gram: "Tensor", alpha: float, bend: float, curvature: float) -> None:
+    def __init__(self, gram: Tensor, alpha: float, bend: float, curvature: float) -> None:
         """``curvature`` is that along an intercept."""
         import torch
 
@@ -129,14 +102,14 @@ class GramSpace(Space):
         bends.diagonal().add_(alpha)
         self.inverse = torch.cholesky_inverse(torch.linalg.cholesky(bends, out=bends))
 
-    def _times(self, matrix: "Tensor", coef: "Tensor") -> "Tensor":
+    def _times(self, matrix: Tensor, coef: Tensor) -> Tensor:
         return (matrix @ coef.to(matrix.dtype)).double()
 
-    def _parts(self, vector: "Tensor") -> "Tensor":
+    def _parts(self, vector: Tensor) -> Tensor:
         """(3 n_weights + 1, n_labels)."""
         return vector.reshape(3 * self.n_weights + 1, -1)
 
-    def enter(self, theta: "Tensor") -> "Tensor":
+    def enter(self, theta: Tensor) -> Tensor:
         """The first part is that of steps only: 0."""
         import torch
 
@@ -144,52 +117,55 @@ class GramSpace(Space):
         parts = torch.zeros_like(coef), coef, self._times(self.gram, coef), theta[-1:] * self.root
         return torch.cat(parts).reshape(-1)
 
-    def leave(self, point: "Tensor") -> "Tensor":
+    def leave(self, point: Tensor) -> Tensor:
         import torch
 
         parts, n = self._parts(point), self.n_weights
         return torch.cat([parts[n : 2 * n], parts[-1:] / self.root])
 
-    def scores(self, point: "Tensor") -> "Tensor":
+    def scores(self, point: Tensor) -> Tensor:
         parts = self._parts(point)
         return parts[2 * self.n_weights : -1] + parts[-1] / self.root
 
-    def weights(self, point: "Tensor") -> "tuple[Tensor, Tensor]":
+    def weights(self, point: Tensor) -> tuple[Tensor, Tensor]:
         n, parts = self.n_weights, self._parts(point)
         return parts[n : 2 * n].reshape(-1), parts[2 * n : -1].reshape(-1)
 
-    def pull(self, slope: "Tensor") -> "Tensor":
+    def pull(self, slope: Tensor) -> Tensor:
         """Within the directions that are kept: coefficients must not leave them, since new graphs meet all of K."""
         return slope if self.kept is None else self.kept @ (self.kept.T @ slope)
 
-    def lift(self, gradient: "Tensor") -> "Tensor":
+    def lift(self, gradient: Tensor) -> Tensor:
         import torch
 
         coef = self._times(self.inverse, gradient[:-1])
         parts = gradient[:-1], coef, self._times(self.gram, coef), gradient[-1:] / self.root
         return torch.cat(parts).reshape(-1)
 
-    def lower(self, gradient: "Tensor") -> "Tensor":
+    def lower(self, gradient: Tensor) -> Tensor:
         import torch
 
         parts = self._parts(gradient)
         return torch.cat([parts[: self.n_weights], parts[-1:] * self.root])
 
-    def steepness(self, gradient: "Tensor") -> float:
+    def steepness(self, gradient: Tensor) -> float:
         squares = (gradient[:-1] * self._times(self.gram, gradient[:-1])).sum() + gradient[-1].square().sum()
         return float(squares.sqrt())
 
-    def dot(self, step: "Tensor", gradient: "Tensor") -> "Tensor":
+    def dot(self, step: Tensor, gradient: Tensor) -> Tensor:
         (_, forward, last), (back, _, other) = self._split(step), self._split(gradient)
         return forward @ back + last @ other
 
-    def _split(self, vector: "Tensor") -> "tuple[Tensor, Tensor, Tensor]":
+    def _split(self, vector: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The first part, the third part and the intercepts of a vector, each flat."""
         n = len(vector) // (3 * self.n_weights + 1) * self.n_weights
         return vector[:n], vector[2 * n : 3 * n], vector[3 * n :]
 
 
-def positive_part(gram: "Tensor") -> "tuple[Tensor, Tensor | None]":
+Space = RowSpace | GramSpace
+
+
+def positive_part(gram: Tensor) -> tuple[Tensor, Tensor | None]:
     """A Gram matrix without its negative eigenvalues, and the eigenvector that are left; None where all are.
 
     The rule is that of `kernels.factors.factorize`: an eigenvalue counts if it is more than rounding. A Cholesky factor

@@ -4,6 +4,8 @@ Scores are linear in weights, so along a direction they are ``S + t D``: trying 
 of the loss, and no product with rows or Gram matrix.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from cfmgml.gpu.node_blocks import FloatArray
+from cfmgml.common.typing import FloatArray
 from cfmgml.gpu.rank_loss import Linear, TorchRankLoss
 from cfmgml.gpu.spaces import Space
 
@@ -44,26 +46,26 @@ class DeviceProblem:
         name = np.dtype(dtype).name
         return self if name == self.precision else replace(self, precision=name)
 
-    def start(self) -> "Tensor":
+    def start(self) -> Tensor:
         return self.loss.alone.new_zeros(self._space.n_weights + 1, self.loss.alone.shape[1])
 
-    def unpack(self, theta: "Tensor") -> tuple[FloatArray, FloatArray]:
+    def unpack(self, theta: Tensor) -> tuple[FloatArray, FloatArray]:
         both = theta.cpu().numpy()
         return both[:-1], both[-1]
 
-    def scores(self, theta: "Tensor") -> "Tensor":
+    def scores(self, theta: Tensor) -> Tensor:
         return self._space.scores(self._space.enter(theta))
 
-    def bound(self, theta: "Tensor") -> "DeviceBound":
+    def bound(self, theta: Tensor) -> DeviceBound:
         return DeviceBound(self, self.loss.linearise(self.scores(theta)))
 
-    def value_and_gradient(self, theta: "Tensor", around: Linear | None = None) -> "tuple[float, Tensor]":
+    def value_and_gradient(self, theta: Tensor, around: Linear | None = None) -> tuple[float, Tensor]:
         point = self._space.enter(theta)
         value, slope = self.loss.value_and_gradient(self._space.scores(point), around)
         coef, dual = self._space.weights(point)
         return float(value + self.alpha / 2 * (coef @ dual)), self.gradient(theta, slope)
 
-    def gradient(self, theta: "Tensor", slope: "Tensor") -> "Tensor":
+    def gradient(self, theta: Tensor, slope: Tensor) -> Tensor:
         """With respect to theta, from the slope of the loss at its scores."""
         import torch
 
@@ -78,10 +80,10 @@ class DeviceBound:
     problem: DeviceProblem
     around: Linear
 
-    def value_and_gradient(self, theta: "Tensor") -> "tuple[float, Tensor]":
+    def value_and_gradient(self, theta: Tensor) -> tuple[float, Tensor]:
         return self.problem.value_and_gradient(theta, self.around)
 
-    def function(self) -> "FunctionOfPoints":
+    def function(self) -> FunctionOfPoints:
         return FunctionOfPoints(self, self.problem.space())
 
 
@@ -91,13 +93,13 @@ class FunctionOfPoints:
 
     bound: DeviceBound
     space: Space
-    last: "tuple[Tensor, Tensor] | None" = field(default=None, repr=False)  # a point, and its scores
+    last: tuple[Tensor, Tensor] | None = field(default=None, repr=False)  # a point, and its scores
 
-    def __call__(self, point: "Tensor") -> "tuple[float, Tensor]":
+    def __call__(self, point: Tensor) -> tuple[float, Tensor]:
         value, gradient = self.bound.value_and_gradient(self.space.leave(point))
         return value, self.space.lift(gradient)
 
-    def along(self, point: "Tensor", towards: "Tensor") -> "Callable[[float], Trial]":
+    def along(self, point: Tensor, towards: Tensor) -> Callable[[float], Trial]:
         """The function on the line through a point."""
         import torch
 
@@ -107,13 +109,13 @@ class FunctionOfPoints:
         (coef, dual), (step, step_dual) = space.weights(point), space.weights(towards)
         own, mixed, square = (problem.alpha * product for product in (coef @ dual, coef @ step_dual, step @ step_dual))
 
-        def tried(length: float) -> "Trial":
+        def tried(length: float) -> Trial:
             there = scores + length * change
             loss, slope = problem.loss.value_and_gradient(there, self.bound.around)
             value = loss + own / 2 + length * mixed + length**2 / 2 * square
             slope_here = (slope * change).sum() + mixed + length * square
 
-            def arrive() -> "tuple[Tensor, Tensor]":
+            def arrive() -> tuple[Tensor, Tensor]:
                 arrived = point + length * towards
                 self.last = arrived, there
                 return arrived, space.lift(problem.gradient(space.leave(arrived), slope))

@@ -23,7 +23,7 @@ SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-
 
 @dataclass(frozen=True)
 class Solution(Generic[Vector]):
-    """What a solver found, in the space of the rows it was given."""
+    """What a solver hands back, in the space of the rows it was given."""
 
     coef: FloatArray  # (n_features, n_labels)
     intercept: FloatArray  # (n_labels,)
