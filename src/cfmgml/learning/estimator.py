@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cfmgml.common.segments import segment_max
-from cfmgml.common.typing import BoolArray, FloatArray, NameArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, NameArray
 from cfmgml.data.bags import BagDataset, check_label_matrix
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ def unchanged_on_error(fit: Fit) -> Fit:
     """A method that leaves the estimator's attributes as they were if it raises: half a fit is none."""
 
     @wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def whole(self: object, *args: object, **kwargs: object) -> object:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -53,14 +53,14 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit(self, X: BagDataset, Y: Any = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
 
-    def _begin_fit(self, X: Any, Y: Any) -> tuple[BagDataset, BoolArray, BoolArray]:
+    def _begin_fit(self, X: object, Y: ArrayLike | None) -> tuple[BagDataset, BoolArray, BoolArray]:
         """Check what was given; returns bags, Y and which entries of Y are known."""
         bags = check_bags(X)
         labels, known = check_targets(bags, Y)
         self.label_names_ = self.classes_ = label_names_of(bags, labels)
         return bags, labels, known
 
-    def _check_predict(self, X: Any, level: str) -> BagDataset:
+    def _check_predict(self, X: object, level: str) -> BagDataset:
         if level not in self.levels:
             raise TypeError(
                 f"{type(self).__name__} predicts labels of a {' and a '.join(self.levels)}, not of a {level}."
@@ -90,7 +90,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Labels of every bag, (n_bags, n_labels): the union of its graphs' labels."""
         return self.decision_function(X) > 0
 
-    def score(self, X: BagDataset, Y: Any = None, sample_weight: None = None) -> float:
+    def score(self, X: BagDataset, Y: ArrayLike | None = None, sample_weight: None = None) -> float:
         """Average precision at bag level, over bags whose labels are all known: what grid searches maximise."""
         from cfmgml.metrics import (
             bag_report,
@@ -102,13 +102,13 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError("score needs bags whose labels are all known, and there is none.")
         return bag_report(labels[whole], self.decision_function(X)[whole])["average_precision"]
 
-    def _true_labels(self, X: Any, Y: Any) -> tuple[BoolArray, BoolArray]:
+    def _true_labels(self, X: object, Y: ArrayLike | None) -> tuple[BoolArray, BoolArray]:
         """The labels of bags to compare predictions with, in the order of ``label_names_``, and which are known."""
         check_is_fitted(self, "label_names_")
         return targets_in_order(check_bags(X), Y, self.label_names_)
 
 
-def check_bags(X: Any) -> BagDataset:
+def check_bags(X: object) -> BagDataset:
     if not isinstance(X, BagDataset):
         raise TypeError(f"X must be a BagDataset, got {type(X).__name__}.")
     return X
@@ -121,7 +121,7 @@ def label_names_of(bags: BagDataset, labels: BoolArray) -> NameArray:
     return np.arange(labels.shape[1]).astype(np.str_)
 
 
-def targets_in_order(bags: BagDataset, Y: Any, names: NameArray) -> tuple[BoolArray, BoolArray]:
+def targets_in_order(bags: BagDataset, Y: ArrayLike | None, names: NameArray) -> tuple[BoolArray, BoolArray]:
     """The labels of bags and which of them are known, in the order of these names; other labels are refused."""
     labels, known = check_targets(bags, Y)
     if labels.shape[1] != len(names) and Y is not None:
@@ -135,7 +135,7 @@ def targets_in_order(bags: BagDataset, Y: Any, names: NameArray) -> tuple[BoolAr
     return labels, known
 
 
-def check_targets(bags: BagDataset, Y: Any) -> tuple[BoolArray, BoolArray]:
+def check_targets(bags: BagDataset, Y: ArrayLike | None) -> tuple[BoolArray, BoolArray]:
     """The labels to learn from, and which of them are known."""
     if Y is None:
         if bags.Y is None:

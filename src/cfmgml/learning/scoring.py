@@ -9,15 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cfmgml.common.compute import Compute
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import AnyArray, FloatArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Rows, normalising_scale
 from cfmgml.kernels.compose import scale_rows
@@ -44,7 +42,7 @@ class Scorer(ABC):
         """(n_nodes, n_labels): what each node adds to its graph's score."""
 
     @abstractmethod
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         """What a file must keep beside the kernel."""
 
     @abstractmethod
@@ -90,7 +88,7 @@ class ExplicitScorer(Scorer):
         scale = normalising_scale(self.kernel.diagonal(graphs))
         return self.kernel.node_scores(graphs, self.coef) * scale[segment_ids(graphs.node_ptr), None]
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         return {"coef": self.coef}
 
     @property
@@ -132,7 +130,7 @@ class DualScorer(Scorer):
         vars(made).update(columns=self.columns, span=self.span)  # they depend on the landmarks alone
         return made
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
@@ -148,7 +146,7 @@ class DualScorer(Scorer):
             start += part.n_graphs
         return total
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, AnyArray]:
         kept = {f"landmarks.{name}": array for name, array in self.landmarks.arrays().items() if name != "node_names"}
         return {"dual_coef": self.dual_coef, **kept}
 

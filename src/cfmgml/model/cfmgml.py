@@ -205,7 +205,7 @@ class CfMGML(BagEstimator):
 
     # -- predicting --------------------------------------------------------------------------
 
-    def _check_predict(self, X: Any, level: str) -> BagDataset:
+    def _check_predict(self, X: object, level: str) -> BagDataset:
         bags = super()._check_predict(X, level)
         check_same_recipe(self.info_, bags.info)
         return bags

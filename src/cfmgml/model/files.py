@@ -195,7 +195,7 @@ def _step_sizes(meta: Json, arrays: Arrays, scorer: Scorer) -> StepSizes | None:
     return StepSizes(squares.astype(np.float64, copy=False), meta["rate"])
 
 
-def _scorer(meta: Json, arrays: Arrays, kernel: Any, n_labels: int, compute: Compute) -> Scorer:
+def _scorer(meta: Json, arrays: Arrays, kernel: Kernel, n_labels: int, compute: Compute) -> Scorer:
     if meta["scorer"] not in ("ExplicitScorer", "DualScorer"):
         raise KeyError(meta["scorer"])
     name = "coef" if meta["scorer"] == "ExplicitScorer" else "dual_coef"
