@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python benchmarks/gpu_training.py [--graphs 20000] [--labels 23]
 
-Needs numpy and torch with a card, and nothing else of ours but `cfmgml.gpu`. The loss is checked against its gradient
+Needs numpy and torch with a card, and of ours `cfmgml.gpu` and the solver. The loss is checked against its gradient
 by differences first. Prints seconds for making the space and for the rounds, steps and objective.
 """
 
@@ -15,9 +15,8 @@ import torch
 
 from cfmgml.gpu.rank_loss import TorchRankLoss
 from cfmgml.gpu.spaces import GramSpace
-from cfmgml.gpu.training import train
-
-CURVATURE, ROUND_GAIN = 0.03, 1e-3  # as in cfmgml.learning.solvers.cccp
+from cfmgml.gpu.training import DeviceProblem
+from cfmgml.learning.solvers.cccp import CURVATURE, solve_cccp
 
 
 def make_loss(n_graphs, n_labels, graph_labels, rng):
@@ -72,22 +71,25 @@ def main():
     for dtype in (torch.float32, torch.float64):
         for alpha in (1e-3, 1e-5):
             run(gram.to(dtype), loss, alpha, device)  # once to warm up
-            found, made, took = run(gram.to(dtype), loss, alpha, device)
-            top = (found.scores.argmax(1) == labels).mean()
+            solution, scores, made, took = run(gram.to(dtype), loss, alpha, device)
+            top = (scores.argmax(1) == labels).mean()
+            rounds = np.round(solution.objective, 5)
             print(f"training {options.graphs} graphs x {options.labels} labels {dtype} alpha={alpha:g}: {made:.2f} s")
-            print(f"  to prepare, {took:.2f} s for {found.n_iter} steps, objective {np.round(found.objective, 5)},")
-            print(f"  gradient {found.gradient_norm:.1e}, graph accuracy {top:.3f}", flush=True)
+            print(f"  to prepare, {took:.2f} s for {solution.n_iter} steps, objective {rounds},")
+            print(f"  gradient {solution.gradient_norm:.1e}, graph accuracy {top:.3f}", flush=True)
 
 
 def run(gram, loss, alpha, device):
-    """What training found, seconds to make the space, and seconds for the rounds."""
+    """The solution and its scores, seconds to make the space, and seconds for the rounds."""
     start = time.perf_counter()
-    space = GramSpace(gram, alpha, CURVATURE / (len(loss.bag_ptr) - 1))
+    space = GramSpace(gram, alpha, CURVATURE / (len(loss.bag_ptr) - 1), CURVATURE)
     if device.type == "cuda":
         torch.cuda.synchronize()
     ready = time.perf_counter()
-    found = train(space, loss, alpha, True, 5, 200, 1e-3, CURVATURE, ROUND_GAIN, device)
-    return found, ready - start, time.perf_counter() - ready
+    problem = DeviceProblem(lambda precision: space, TorchRankLoss(loss, device), alpha, fit_intercept=True)
+    solution = solve_cccp(problem, 5, 200, 1e-3)
+    took = time.perf_counter() - ready
+    return solution, problem.scores(solution.trail[-1]).cpu().numpy(), ready - start, took
 
 
 if __name__ == "__main__":

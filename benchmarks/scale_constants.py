@@ -15,9 +15,10 @@ import numpy as np
 from cfmgml import CfMGML
 from cfmgml.kernels import HashedWL
 from cfmgml.learning.solvers.lbfgs import MEMORY, State, descend
+from cfmgml.learning.training import Training
 from cfmgml.scale.engines import Inline
 from cfmgml.scale.maps import resolve_on_sample
-from cfmgml.scale.partitions import Job, features_key, loss_of, partition, release
+from cfmgml.scale.partitions import Job, features_key, partition, release
 from cfmgml.scale.problem import StoreProblem, cut_blocks, describe_block
 from cfmgml.stores import BagStore
 
@@ -27,7 +28,7 @@ ALPHA = 1e-3
 def constants(store, kernel):
     """For the whole store; a pass is the median of five."""
     found = {"store, bytes": store.n_bytes, "reading, s": cpu_seconds(lambda: [part.n_bags for part in store])}
-    loss, key = loss_of(CfMGML(kernel), store.n_labels), features_key(store, kernel)
+    loss, key = Training.of(CfMGML(kernel)).loss_of_no_bags(store.n_labels), features_key(store, kernel)
     with tempfile.TemporaryDirectory() as cache:
         for where, memory in (("memory", 2**40), ("disk", 0)):
             job = Job(store, kernel, loss, True, Path(cache), memory, key)

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.typing import IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import NAMED_KERNELS, Kernel, Precomputed, choose_kernel
-from cfmgml.kernels.gram import gram_matrix
+from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import check_targets
+from cfmgml.learning.training import Training
 from cfmgml.model.cfmgml import CfMGML
 
 ALPHAS = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)
@@ -106,11 +107,11 @@ def choose_alpha(
     kernel = _shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model)
     one = clone(model).set_params(kernel=kernel, probability=False, verbose=False)
     tried = sorted(map(float, alphas), reverse=True)
-    found = []
+    by_fold = []
     for train, test in KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags)):
-        found.append(_held_out(one, numbered, tried, train, test))
+        by_fold.append(_held_out(one, numbered, tried, train, test))
         on_fold()
-    measured = [row for row in found if row is not None]
+    measured = [row for row in by_fold if row is not None]
     if not measured:
         raise ValueError("choosing alpha needs bags whose labels are all known, and there is none; give it a number.")
     scores = dict(zip(tried, np.mean(measured, axis=0).tolist(), strict=True))
@@ -119,16 +120,17 @@ def choose_alpha(
 
 def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
     """The kernel itself if it has explicit features, else a matrix of its values."""
-    model._check_params()
+    training = Training.of(model)
     resolved = kernel.resolve(graphs)
     if resolved.is_explicit:
         return kernel
     check_pairwise_size("choosing alpha", graphs.n_graphs, "graphs", 2, "give alpha a number")
-    how: dict[str, Any] = {"dtype": model.dtype, "n_jobs": model.n_jobs, "device": model.device}
-    return Precomputed(gram_matrix(resolved, graphs, verbose=bool(model.verbose), **how))
+    return Precomputed(compute_gram(resolved, graphs, training.compute))
 
 
-def _held_out(model: CfMGML, bags: BagDataset, alphas: list[float], train: Any, test: Any) -> list[float] | None:
+def _held_out(
+    model: CfMGML, bags: BagDataset, alphas: list[float], train: IntArray, test: IntArray
+) -> list[float] | None:
     """Average precision on the test bags, by alpha; None if none of them is fully known."""
     _, known = check_targets(bags[test], None)
     if not known.all(axis=1).any():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cfmgml import GraphBatch, GraphHopper, NodeSum, gram_matrix
-from cfmgml.gpu.devices import torch_device
+from cfmgml.common.compute import torch_device
 from cfmgml.gpu.layout import BLOCK, make_layout
 from examples import KERNELS, random_graphs
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
+from cfmgml.common.compute import torch_device
 from cfmgml.datasets import load_digit_bags
-from cfmgml.gpu.devices import torch_device
 from cfmgml.gpu.rank_loss import Linear, TorchRankLoss
 from cfmgml.kernels import gram_on_device as gpu_gram
 from cfmgml.kernels.factors import factorize

@@ -13,6 +13,7 @@ from cfmgml.kernels.context import Context, bag_means, join_node_parts, join_par
 from cfmgml.kernels.factors import factorize
 from cfmgml.learning.scoring import ExplicitScorer
 from cfmgml.learning.solvers.cccp import Problem, solve_cccp
+from cfmgml.learning.training import Training
 from cfmgml.model.files import load_model, save_model
 from cfmgml.stores import BagStore
 from needs import needs
@@ -127,8 +128,9 @@ def test_scores_follow_from_the_kernel_written_out(bags, new):
     graphs = type(bags.graphs).concatenate([bags.graphs, new.graphs])
     K, n = written_out(gram_matrix(NodeSum(gamma=1.0), graphs), ptr, 0.4), bags.n_graphs
     model = CfMGML(NodeSum(gamma=1.0), alpha=1e-3, tol=1e-7, max_iter=2000, context=0.4).fit(bags)
-    factor, known = factorize(K[:n, :n]), np.ones(bags.Y.shape, dtype=bool)
-    solution = solve_cccp(Problem(factor.X, model._loss(bags, bags.Y, known), 1e-3, True), 5, 2000, 1e-7)
+    factor = factorize(K[:n, :n])
+    loss = Training.of(model).rank_loss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(bags.Y.shape[1]))
+    solution = solve_cccp(Problem(factor.X, loss, 1e-3, True), 5, 2000, 1e-7)
     expected = K[n:, :n] @ factor.projection @ solution.coef + solution.intercept
     np.testing.assert_allclose(model.decision_function_graphs(new), expected, atol=1e-4)
 

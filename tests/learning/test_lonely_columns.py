@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from cfmgml import CfMGML, WeisfeilerLehman
+from cfmgml.common.compute import USUAL
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels.context import Context
 from cfmgml.learning.lonely_columns import merge_lonely_columns
@@ -66,8 +67,8 @@ def test_a_model_of_merged_columns_scores_as_one_of_the_gram_matrix(solver):
 def test_solvers_see_fewer_columns():
     bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
     kernel = WeisfeilerLehman(3).resolve(bags.graphs)
-    train = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.0), None, "float64", None, False)
+    train = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.0), USUAL)
     having = np.bincount(train.features.indices)
     assert train.rows.shape[1] <= (having > 1).sum() + bags.n_graphs < 0.2 * len(having)
-    with_context = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.5), None, "float64", None, False)
+    with_context = training_rows(kernel, bags.graphs, Context(bags.bag_ptr, 0.5), USUAL)
     assert with_context.rows.shape[1] == 2 * train.rows.shape[1]

@@ -10,9 +10,10 @@ from sklearn.metrics import average_precision_score
 from cfmgml import CfMGML, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman
 from cfmgml.kernels import HashedWL
 from cfmgml.kernels.gram import gram_matrix
+from cfmgml.learning.training import Training
 from cfmgml.metrics import bag_report
 from cfmgml.scale.minibatches import AdaGrad, batches, linearised_at_zero
-from cfmgml.scale.partitions import Job, loss_of, prepare
+from cfmgml.scale.partitions import Job, prepare
 from examples import random_bags
 from injected import assert_all_or_nothing, state_of
 
@@ -65,7 +66,9 @@ def test_what_a_stream_cannot_do(many):
 
 def test_batches_are_the_whole(many, store):
     kernel = HashedWL(1, n_bits=6).resolve(many.graphs)
-    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key", "run"), many).problem
+    problem = prepare(
+        Job(store, kernel, Training.of(CfMGML()).loss_of_no_bags(4), True, store.path, 0, "key", "run"), many
+    ).problem
     theta = np.random.default_rng(0).normal(size=len(problem.start()))
     parts = [(batch.value_and_gradient(theta), batch.loss.n_bags) for batch in batches(problem, 40)]
     assert [n for _, n in parts] == [40, 40, 40, 30]
@@ -76,7 +79,8 @@ def test_batches_are_the_whole(many, store):
 
 def test_steps_go_down(many, store):
     kernel = HashedWL(1, n_bits=6).resolve(many.graphs)
-    problem = prepare(Job(store, kernel, loss_of(CfMGML(), 4), True, store.path, 0, "key", "run"), many).problem
+    loss = Training.of(CfMGML()).loss_of_no_bags(4)
+    problem = prepare(Job(store, kernel, loss, True, store.path, 0, "key", "run"), many).problem
     means = linearised_at_zero(problem)
     descent = AdaGrad.start(problem.start())
     values = [descent.step(problem, 1e-3, means) for _ in range(30)]

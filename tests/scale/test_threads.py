@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from cfmgml.kernels import HashedWL
+from cfmgml.learning.training import Training
 from cfmgml.scale import fit_store, partitions
-from cfmgml.scale.partitions import Job, features_key, linearised, loss_of, partition, release
+from cfmgml.scale.partitions import Job, features_key, linearised, partition, release
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_two_clients_at_once(threads, make_model, store, assert_same_weights):
 
 def make_job(model, store, folder, memory):
     kernel = HashedWL(2, n_bits=8).resolve(store.load().graphs)
-    loss = replace(loss_of(model, store.n_labels), label_weights=np.ones(store.n_labels))
+    loss = replace(Training.of(model).loss_of_no_bags(store.n_labels), label_weights=np.ones(store.n_labels))
     return Job(store, kernel, loss, True, folder, memory, features_key(store, kernel), "a run")
 
 

@@ -7,13 +7,14 @@ import numpy as np
 
 from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
+from cfmgml.common.compute import Compute
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
 from cfmgml.kernels.function import KernelLike
-from cfmgml.kernels.gram import check_dtype, gram_matrix
+from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.learning.scoring import DualScorer
 
@@ -46,7 +47,7 @@ class BagSVM(BagEstimator):
         graphs = self._instances_to_fit(bags.graphs)
         kernel = choose_kernel(self.kernel, graphs)
         self.kernel_ = kernel.resolve(graphs)
-        K = gram_matrix(self.kernel_, graphs, dtype=self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
+        K = compute_gram(self.kernel_, graphs, self._compute())
         weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
         problems = [
             LabelProblem(bags.bag_ptr, has & certain, ~has & certain, weights, twins)
@@ -64,7 +65,10 @@ class BagSVM(BagEstimator):
             raise ValueError(f"C must be above 0, got {self.C}.")
         if self.instances not in INSTANCES:
             raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
-        check_dtype(self.dtype)
+        self._compute()
+
+    def _compute(self) -> Compute:
+        return Compute(self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _instances_to_fit(self, graphs: GraphBatch) -> GraphBatch:
         self.vectors_ = MeanVectors.of(graphs) if self.instances == "mean" else None
@@ -76,7 +80,7 @@ class BagSVM(BagEstimator):
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
         bags = self._check_predict(X, "graph")
-        scorer = DualScorer(self.kernel_, self.support_, self.dual_coef_, self.dtype, self.n_jobs)
+        scorer = DualScorer(self.kernel_, self.support_, self.dual_coef_, self._compute())
         return scorer.scores(self._instances(bags.graphs)) + self.intercept_
 
 

@@ -26,12 +26,10 @@ NJobs = Annotated[
 
 def check_compute(device: str | None, dtype: str | None) -> None:
     """Refuse a device that is not here, and what is no precision, before any work."""
-    from cfmgml.gpu.devices import check_device
-    from cfmgml.kernels.gram import check_dtype
+    from cfmgml.common.compute import Compute
 
-    check_device(device or "cpu")
     try:
-        check_dtype(dtype or "float64", device or "cpu")
+        Compute(dtype or "float64", device or "cpu")
     except TypeError:
         raise typer.BadParameter(f"--dtype must be float64, float32 or tf32, got {dtype!r}.") from None
 

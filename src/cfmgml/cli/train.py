@@ -98,8 +98,9 @@ def train(
     else:
         only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
     bags = _open_store(data, checkpoint) if in_store else _open_bags(data)
+    chosen = _kernel(kernel, bags, gamma, n_iter)
     model = CfMGML(
-        _kernel(kernel, bags, gamma, n_iter),
+        chosen,
         class_weight="balanced" if balanced else None,
         context=context or 0.0,
         probability=probability,
@@ -111,7 +112,7 @@ def train(
         n_jobs=n_jobs,
         verbose=log or sys.stderr.isatty(),
     )
-    if model.kernel.is_explicit:
+    if chosen.is_explicit:
         only_for("kernels without an explicit map (nodes, hopper)", dtype=dtype)
     say(f"Learning from {bags!r} with {model.kernel!r}")
     model.set_params(alpha=_choose(model, bags, seed) if strength is None else strength)

@@ -1,12 +1,17 @@
 """`cfmgml.kernels.context` on a device."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from cfmgml.common.segments import lengths, segment_ids
 from cfmgml.common.typing import IntArray
 
+if TYPE_CHECKING:
+    from torch import Tensor
 
-def context_gram(K: Any, bag_ptr: IntArray, share: float) -> Any:
+
+def context_gram(K: Tensor, bag_ptr: IntArray, share: float) -> Tensor:
     """(1 - share) K + share times the mean of K over the pairs of two graphs' bags; K is written over."""
     import torch
 

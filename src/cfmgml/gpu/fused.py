@@ -98,7 +98,7 @@ def add_tiles(
     a: NodeBlocks,
     b: NodeBlocks,
     symmetric: bool,
-    out: Any,
+    out: torch.Tensor,
     n_warps: int | None = None,
     n_stages: int | None = None,
     strip: int = STRIP,
@@ -131,7 +131,7 @@ def add_tiles(
     return launched
 
 
-def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> list[Any]:
+def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> list[torch.Tensor]:
     """Tensors in the order in which the kernel takes them."""
     device, layout = side.points.device, side.layout
     graphs = np.full((layout.n_blocks, n_slots), -1)
@@ -145,7 +145,7 @@ def _arguments(side: NodeBlocks, n_slots: int, right: bool) -> list[Any]:
     ]  # fmt: skip
 
 
-def _in_terms(side: NodeBlocks, terms: tuple[int, ...]) -> Any:
+def _in_terms(side: NodeBlocks, terms: tuple[int, ...]) -> torch.Tensor:
     """Weights as bfloat16 numbers, 8 bits each: for every STEP columns, one run of STEP numbers for each term."""
     done = []
     for start, stop in side.runs(side.layout.n_blocks):

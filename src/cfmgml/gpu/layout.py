@@ -8,9 +8,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from cfmgml.common.typing import IntArray
 
 BLOCK = 128  # nodes in a block
 STEP = 16  # widths of weights are rounded up to a multiple of this
@@ -45,8 +44,8 @@ class Layout:
 def make_layout(node_ptr: IntArray, widths: IntArray) -> Layout:
     """Pack graphs of these offsets and widths of weights into blocks.
 
-    >>> found = make_layout(np.array([0, 100, 130, 160]), np.array([1, 1, 1]))
-    >>> found.n_blocks, found.graphs[:, :3].tolist()
+    >>> layout = make_layout(np.array([0, 100, 130, 160]), np.array([1, 1, 1]))
+    >>> layout.n_blocks, layout.graphs[:, :3].tolist()
     (2, [[0, -1, -1], [1, 2, -1]])
     """
     sizes = np.diff(node_ptr)

@@ -1,17 +1,21 @@
 """Nodes of graphs on a device, in blocks: points, half squared lengths, weights."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cfmgml.common.typing import Array, FloatArray, IntArray
 from cfmgml.gpu.layout import BLOCK, Layout, make_layout
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.floating[Any]]
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
 
 ROWS = 1 << 18  # nodes that are prepared at a time
 NOWHERE = 1e30  # half the squared length of a place without a node: exp(-NOWHERE) is 0
@@ -33,7 +37,7 @@ class GraphNodes:
         """Whether every node counts once."""
         return bool((self.widths == 1).all() and (self.values == 1).all())
 
-    def one(self, graph: int) -> "GraphNodes":
+    def one(self, graph: int) -> GraphNodes:
         """A graph of them."""
         nodes = slice(*self.node_ptr[graph : graph + 2])
         start = int((np.diff(self.node_ptr) * self.widths)[:graph].sum())
@@ -47,18 +51,19 @@ class NodeBlocks:
     """`GraphNodes` on a device, place by place of a `Layout`."""
 
     layout: Layout
-    points: Any  # (n_places, n_columns), or twice as many columns: the leading bits, then the next
+    points: Tensor  # (n_places, n_columns), or twice as many columns: the leading bits, then the next
     n_columns: int
-    squares: Any  # (n_places,): half of |x|^2; NOWHERE for an empty place
-    weights: Any  # flat: block after block, (BLOCK, width) each; None where every node counts once
+    squares: Tensor  # (n_places,): half of |x|^2; NOWHERE for an empty place
+    weights: Tensor | None  # flat: block after block, (BLOCK, width) each; None where every node counts once
     weight_ptr: IntArray  # (n_blocks + 1,)
 
     def largest_square(self) -> float:
         """Half the largest squared length; not a number where points were too large to be held."""
         return float(self.squares[self.squares != NOWHERE].max()) if len(self.squares) else 0.0
 
-    def table(self, start: int, stop: int) -> Any:
+    def table(self, start: int, stop: int) -> Tensor:
         """Weights of blocks of one width, (n_places, width)."""
+        assert self.weights is not None
         flat = self.weights[int(self.weight_ptr[start]) : int(self.weight_ptr[stop])]
         return flat.reshape((stop - start) * BLOCK, -1)
 
@@ -71,7 +76,13 @@ class NodeBlocks:
 
 
 def place_nodes(
-    graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: Any, plain: bool, halves: bool
+    graphs: GraphNodes,
+    centre: FloatArray,
+    gamma: float,
+    precision: str,
+    device: torch.device,
+    plain: bool,
+    halves: bool,
 ) -> NodeBlocks:
     """Nodes on a device.
 
@@ -94,31 +105,32 @@ def place_nodes(
     for start in range(0, len(nodes), ROWS):
         chosen = nodes[start : start + ROWS]
         there = start + torch.nonzero(chosen >= 0)[:, 0]
-        found = (attributes[nodes[there]] - middle) * scale
-        parts, found = _rounded(found, precision, halves)
+        parts, rounded = _rounded((attributes[nodes[there]] - middle) * scale, precision, halves)
         for k, part in enumerate(parts):
             points[there, k * n_columns : k * n_columns + part.shape[1]] = part
-        squares[there] = (found.double() ** 2).sum(1).to(exact) / 2
+        squares[there] = (rounded.double() ** 2).sum(1).to(exact) / 2
     weights, weight_ptr = None, np.zeros(layout.n_blocks + 1, dtype=np.int64)
     if not plain:
         weights, weight_ptr = place_weights(graphs, layout, exact, device)
     return NodeBlocks(layout, points, n_columns, squares, weights, weight_ptr)
 
 
-def _rounded(found: Any, precision: str, halves: bool) -> tuple[list[Any], Any]:
+def _rounded(exact: Tensor, precision: str, halves: bool) -> tuple[list[Tensor], Tensor]:
     """What is stored of points, and what it stands for."""
     if precision == "tf32" or halves:
-        large = found * HALF_SCALE
+        large = exact * HALF_SCALE
         leading = large.half()
         if precision == "tf32":
-            kept = leading.to(found.dtype) / HALF_SCALE
+            kept = leading.to(exact.dtype) / HALF_SCALE
             return [leading if halves else kept], kept
         rest = (large - leading).half()
         return [leading, rest], (leading.double() + rest.double()) / HALF_SCALE
-    return [found], found
+    return [exact], exact
 
 
-def place_weights(graphs: GraphNodes, layout: Layout, dtype: Any, device: Any) -> tuple[Any, IntArray]:
+def place_weights(
+    graphs: GraphNodes, layout: Layout, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, IntArray]:
     """Weights in the order of the layout, each block as wide as the layout says, and where each block starts."""
     import torch
 
@@ -140,7 +152,7 @@ def place_weights(graphs: GraphNodes, layout: Layout, dtype: Any, device: Any) -
     return out, weight_ptr
 
 
-def as_tensor(array: NDArray[Any], dtype: Any, device: Any) -> Any:
+def as_tensor(array: Array, dtype: torch.dtype, device: torch.device) -> Tensor:
     """A copy on the device."""
     import torch
 

@@ -4,13 +4,22 @@ In float32 and tf32 a card uses one fused Triton kernel (`cfmgml.gpu.fused`); ev
 torch on tiles as large as the device has room for.
 """
 
-from typing import Any
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cfmgml.gpu.devices import has_triton
+from cfmgml.common.typing import FloatArray
 from cfmgml.gpu.layout import BLOCK
-from cfmgml.gpu.node_blocks import FloatArray, GraphNodes, NodeBlocks, as_tensor, place_nodes
+from cfmgml.gpu.node_blocks import GraphNodes, NodeBlocks, as_tensor, place_nodes
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    Pair = tuple[Tensor, Tensor]  # of the rows, and of the columns
 
 PRECISIONS = ("float64", "float32", "tf32")
 CPU_TILE = 1 << 22  # pairs of nodes in a tile on torch's CPU
@@ -24,10 +33,10 @@ def pair_gram(
     centre: FloatArray,
     gamma: float,
     precision: str,
-    device: Any,
+    device: torch.device,
     fused: bool | None = None,
     limit: float = np.inf,
-) -> Any:
+) -> Tensor:
     """A tensor (n_left, n_right) of kernel values, not normalised; without ``right``, of left with itself.
 
     ``fused`` says whether to use the Triton kernel; None where it can be. Where half the squared length of a point is
@@ -36,7 +45,7 @@ def pair_gram(
     import torch
 
     if fused is None:
-        fused = device.type == "cuda" and precision != "float64" and has_triton()
+        fused = device.type == "cuda" and precision != "float64" and importlib.util.find_spec("triton") is not None
     plain = left.is_plain and (right is None or right.is_plain)
     sides = [place_nodes(s, centre, gamma, precision, device, plain, fused) for s in (left, right) if s is not None]
     if precision != "float64" and not all(side.largest_square() <= limit for side in sides):
@@ -55,8 +64,8 @@ def pair_gram(
 
 
 def pair_diagonal(
-    graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: Any, limit: float = np.inf
-) -> Any:
+    graphs: GraphNodes, centre: FloatArray, gamma: float, precision: str, device: torch.device, limit: float = np.inf
+) -> Tensor:
     """K(g, g) of every graph, a tensor (n_graphs,): only pairs of nodes of the same graph are looked at."""
     import torch
 
@@ -76,12 +85,14 @@ def pair_diagonal(
         sums = torch.bmm(torch.bmm(members, values), members.transpose(1, 2)).diagonal(dim1=1, dim2=2)
         _, graph, slot = _pieces(side, blocks)
         out.index_add_(0, graph, sums.reshape(-1)[slot])
-    for graph in np.flatnonzero(np.diff(graphs.node_ptr) > BLOCK):  # in several pieces, which meet each other too
-        out[graph] = pair_gram(graphs.one(int(graph)), None, centre, gamma, precision, device)[0, 0]
+    for large in np.flatnonzero(
+        np.diff(graphs.node_ptr) > BLOCK
+    ).tolist():  # in several pieces, which meet each other too
+        out[large] = pair_gram(graphs.one(large), None, centre, gamma, precision, device)[0, 0]
     return out
 
 
-def _add_tiles(a: NodeBlocks, b: NodeBlocks, symmetric: bool, out: Any) -> None:
+def _add_tiles(a: NodeBlocks, b: NodeBlocks, symmetric: bool, out: Tensor) -> None:
     most = max(1, int(np.sqrt(_tile_pairs(out))) // BLOCK)
     for rows in a.runs(most):
         for first, last in b.runs(most):
@@ -90,7 +101,7 @@ def _add_tiles(a: NodeBlocks, b: NodeBlocks, symmetric: bool, out: Any) -> None:
                 _add(out, tile(a, rows, b, columns), a, rows, b, columns, symmetric)
 
 
-def _tile_pairs(out: Any) -> int:
+def _tile_pairs(out: Tensor) -> int:
     if out.device.type == "cpu":
         return CPU_TILE
     import torch
@@ -99,20 +110,22 @@ def _tile_pairs(out: Any) -> int:
     return int(min(CARD_TILE, SHARE * free / (3 * out.element_size())))
 
 
-def tile(a: NodeBlocks, rows: tuple[int, int], b: NodeBlocks, columns: tuple[int, int]) -> Any:
+def tile(a: NodeBlocks, rows: tuple[int, int], b: NodeBlocks, columns: tuple[int, int]) -> Tensor:
     """Kernel values of the pieces in runs of blocks, (n_row_slots, n_column_slots)."""
     at, to = slice(rows[0] * BLOCK, rows[1] * BLOCK), slice(columns[0] * BLOCK, columns[1] * BLOCK)
-    left, right = (None, None) if a.weights is None else (a.table(*rows), b.table(*columns))
-    product = a.points[at] @ b.points[to].T
-    return summed(product, a.squares[at], b.squares[to], left, right, _membership(a, rows), _membership(b, columns))
+    weights = None if a.weights is None else (a.table(*rows), b.table(*columns))
+    squares, members = (a.squares[at], b.squares[to]), (_membership(a, rows), _membership(b, columns))
+    return summed(a.points[at] @ b.points[to].T, squares, weights, members)
 
 
-def summed(product: Any, a_squares: Any, b_squares: Any, left: Any, right: Any, of_rows: Any, of_columns: Any) -> Any:
+def summed(product: Tensor, squares: Pair, weights: Pair | None, members: Pair) -> Tensor:
     """exp(product - squares), weighted, summed over the places of each slot on both sides."""
     import torch
 
-    values = (product - a_squares[:, None] - b_squares).clamp_(max=0).exp_()
-    if left is not None:
+    of_rows, of_columns = members
+    values = (product - squares[0][:, None] - squares[1]).clamp_(max=0).exp_()
+    if weights is not None:
+        left, right = weights
         width = min(left.shape[1], right.shape[1])
         values = values * (left[:, :width] @ right[:, :width].T)
     by_row = torch.bmm(of_rows, values.reshape(len(of_rows), BLOCK, -1))
@@ -121,7 +134,7 @@ def summed(product: Any, a_squares: Any, b_squares: Any, left: Any, right: Any, 
     return both.transpose(0, 1).reshape(by_row.shape[1], -1)
 
 
-def _membership(side: NodeBlocks, blocks: tuple[int, int]) -> Any:
+def _membership(side: NodeBlocks, blocks: tuple[int, int]) -> Tensor:
     """(n_blocks, n_slots, BLOCK): 1 where a place belongs to a slot."""
     import torch
 
@@ -132,8 +145,8 @@ def _membership(side: NodeBlocks, blocks: tuple[int, int]) -> Any:
 
 
 def _add(
-    out: Any,
-    part: Any,
+    out: Tensor,
+    part: Tensor,
     a: NodeBlocks,
     rows: tuple[int, int],
     b: NodeBlocks,
@@ -151,16 +164,16 @@ def _add(
     _add_at(out, where, part)
 
 
-def _pieces(side: NodeBlocks, blocks: tuple[int, int]) -> tuple[Any, Any, Any]:
+def _pieces(side: NodeBlocks, blocks: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
     """Block, graph and slot of every piece in a run of blocks."""
     import torch
 
     graphs = side.layout.graphs[slice(*blocks)].ravel()
     there = np.flatnonzero(graphs >= 0)
-    found = blocks[0] + there // side.layout.n_slots, graphs[there], there
-    block, graph, slot = (as_tensor(x, torch.int64, side.points.device) for x in found)
+    pieces = blocks[0] + there // side.layout.n_slots, graphs[there], there
+    block, graph, slot = (as_tensor(x, torch.int64, side.points.device) for x in pieces)
     return block, graph, slot
 
 
-def _add_at(out: Any, where: Any, values: Any) -> None:
+def _add_at(out: Tensor, where: Tensor, values: Tensor) -> None:
     out.view(-1).index_add_(0, where.reshape(-1), values.reshape(-1))

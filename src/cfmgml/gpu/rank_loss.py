@@ -1,10 +1,17 @@
 """`cfmgml.learning.objective.RankLoss` in torch: the same numbers, all bags and labels at once."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cfmgml.common.typing import Array
 from cfmgml.gpu.node_blocks import as_tensor
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 PAIRS = 1 << 26  # most comparisons of two labels' scores that are made at a time
 
@@ -12,8 +19,8 @@ PAIRS = 1 << 26  # most comparisons of two labels' scores that are made at a tim
 class Linear(NamedTuple):
     """A relevant label's bag score around given scores: ``constant + sum over the bag of weights * f``."""
 
-    weights: Any  # (n_graphs, n_labels)
-    constant: Any  # (n_bags, n_labels)
+    weights: Tensor  # (n_graphs, n_labels)
+    constant: Tensor  # (n_bags, n_labels)
 
 
 class TorchRankLoss:
@@ -23,7 +30,7 @@ class TorchRankLoss:
     irrelevant score is compared with those: n_graphs x that many x n_labels numbers, in parts if they are too many.
     """
 
-    def __init__(self, loss: Any, device: Any) -> None:
+    def __init__(self, loss: Any, device: torch.device) -> None:
         import torch
 
         self.loss = loss
@@ -33,7 +40,7 @@ class TorchRankLoss:
         few = np.argsort(~relevant, axis=1, kind="stable")[:, : max(int(relevant.sum(1).max(initial=0)), 1)]
         there = np.take_along_axis(relevant, few, axis=1)
 
-        def on_device(array: Any) -> Any:
+        def on_device(array: Array) -> Tensor:
             return as_tensor(array, torch.float64 if array.dtype.kind == "f" else torch.int64, device)
 
         self.sizes = on_device(sizes)
@@ -46,12 +53,12 @@ class TorchRankLoss:
 
     # -- bags --------------------------------------------------------------------------------
 
-    def bag_sums(self, values: Any) -> Any:
+    def bag_sums(self, values: Tensor) -> Tensor:
         import torch
 
         return torch.segment_reduce(values, "sum", lengths=self.sizes, axis=0)
 
-    def _log_mean_exp(self, scores: Any, temperature: float) -> tuple[Any, Any]:
+    def _log_mean_exp(self, scores: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
         """As `segments.segment_log_mean_exp`; temperature 0 is the maximum, with the first one's slope."""
         import torch
 
@@ -67,13 +74,13 @@ class TorchRankLoss:
         less = self.bag_sums(torch.expm1(gaps / temperature)) / self.sizes[:, None]
         return best + temperature * torch.log1p(less), weights
 
-    def linearise(self, scores: Any) -> Linear:
+    def linearise(self, scores: Tensor) -> Linear:
         value, weights = self._log_mean_exp(scores, self.loss.temperature)
         return Linear(weights, value - self.bag_sums(weights * scores))
 
     # -- value and gradient ------------------------------------------------------------------
 
-    def value_and_gradient(self, scores: Any, around: Linear | None = None) -> tuple[Any, Any]:
+    def value_and_gradient(self, scores: Tensor, around: Linear | None = None) -> tuple[Tensor, Tensor]:
         """The loss at scores (n_graphs, n_labels), a tensor of one number, and its gradient."""
         weights, constant = self.linearise(scores) if around is None else around
         wanted = constant + self.bag_sums(weights * scores)
@@ -89,13 +96,15 @@ class TorchRankLoss:
         added, to_unwanted = self._irrelevant(unwanted, None, wanted, to_wanted)
         return value + added, weights * to_wanted[self.bag] + slopes * to_unwanted[self.bag]
 
-    def _hinge(self, gaps: Any, coefficients: Any) -> tuple[Any, Any]:
+    def _hinge(self, gaps: Tensor, coefficients: Tensor) -> tuple[Tensor, Tensor]:
         """Sum of coefficients times max(gap, 0), its corner rounded, and the slope at each gap."""
         width = self.loss.rounding
         slope = (gaps > 0).to(gaps.dtype) if width == 0 else (gaps / width).clamp(0, 1)
         return (coefficients * slope * (gaps - width / 2 * slope)).sum(), coefficients * slope
 
-    def _irrelevant(self, scores: Any, bag: Any, wanted: Any, to_wanted: Any) -> tuple[Any, Any]:
+    def _irrelevant(
+        self, scores: Tensor, bag: Tensor | None, wanted: Tensor, to_wanted: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """What irrelevant labels add, alone and against relevant ones; what they do to those goes into `to_wanted`."""
         import torch
 

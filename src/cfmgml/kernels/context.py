@@ -7,13 +7,18 @@ graph's score come from the same comparisons with training graphs.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from cfmgml.common.segments import lengths, segment_ids, segment_sum
 from cfmgml.common.typing import FloatArray, IntArray, Rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Gram = TypeVar("Gram", FloatArray, "Tensor")
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Context:
     bag_ptr: IntArray
     share: float
 
-    def of_gram(self, K: Any) -> Any:
+    def of_gram(self, K: Gram) -> Gram:
         """The kernel above from a Gram matrix of all graphs, as an array or a tensor."""
         if not self.share:
             return K

@@ -3,13 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import linalg
 
+from cfmgml.common.compute import USUAL, Compute
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, normalising_scale, tile_bounds
-from cfmgml.kernels.gram import check_dtype
 
 
 class Factor(NamedTuple):
@@ -36,17 +35,17 @@ def factorize(K: FloatArray) -> Factor:
 
 
 def factorize_by_pivots(
-    kernel: Kernel, graphs: GraphBatch, rank: int, dtype: DTypeLike = "float64", tolerance: float = 1e-10
+    kernel: Kernel, graphs: GraphBatch, rank: int, compute: Compute = USUAL, tolerance: float = 1e-10
 ) -> Factor:
     """Factor the normalised Gram matrix from ``rank`` of its columns (pivoted Cholesky; Harbrecht et al. 2012).
 
     Only those columns are ever computed: memory is n x rank, and new graphs are compared with ``rank`` graphs.
     """
-    operand = kernel.operands(graphs, dtype=check_dtype(dtype))[0]
+    operand = kernel.operands(graphs, dtype=compute.numbers)[0]
     scale = normalising_scale(kernel.operand_diagonal(operand))
     bounds = tile_bounds(operand.sizes, 16 * kernel.tile_size)
     pieces = [operand.take(np.arange(*bound)) for bound in bounds]
-    tolerance = max(tolerance, np.sqrt(graphs.n_graphs) * float(np.finfo(dtype).eps))
+    tolerance = max(tolerance, np.sqrt(graphs.n_graphs) * float(np.finfo(compute.numbers).eps))
     left_over = (scale > 0).astype(np.float64)
     factor = np.zeros((graphs.n_graphs, min(rank, graphs.n_graphs)))
     pivots: list[int] = []

@@ -1,9 +1,10 @@
 """Gram matrices, tile by tile."""
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,12 +12,16 @@ from numpy.typing import DTypeLike
 from threadpoolctl import threadpool_limits
 
 from cfmgml.common.compiled import compiled
+from cfmgml.common.compute import Compute
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, Operand, normalising_scale, tile_bounds
-from cfmgml.kernels.function import as_kernel
+from cfmgml.kernels.function import KernelLike, as_kernel
 from cfmgml.kernels.node_pairs import NodePairKernel
+
+if TYPE_CHECKING:
+    import torch
 
 Pieces = tuple[list[IntArray], list[Operand]]  # the graphs of each run of tiles, and their operands
 KEPT_BYTES = 2**29  # most that `GramColumns` keeps of nodes
@@ -64,45 +69,37 @@ def gram_matrix(
     array([[1.   , 0.354],
            [0.354, 1.   ]])
     """
-    if device != "cpu":
-        tensor = gram_on_device(kernel, graphs, other, normalize, dtype, n_jobs, device, verbose)
-        return np.asarray(tensor.cpu().numpy())
-    dtype = check_dtype(dtype)
+    return compute_gram(kernel, graphs, Compute(dtype, device, n_jobs, verbose), other, normalize)
+
+
+def compute_gram(
+    kernel: KernelLike, graphs: GraphBatch, compute: Compute, other: GraphBatch | None = None, normalize: bool = True
+) -> FloatArray:
+    """As `gram_matrix`."""
+    if not compute.on_numpy:
+        return np.asarray(gram_on_device(kernel, graphs, compute, other, normalize).cpu().numpy())
     kernel = ready_for_tiles(as_kernel(kernel), graphs)
-    left, right = kernel.operands(graphs, other, dtype)
-    out = _raw(kernel, left, right, dtype, n_jobs, verbose)
-    if left is right and left.norms is not None:  # tiles may leave out what no two graphs share
-        np.fill_diagonal(out, left.norms)
+    left, right = kernel.operands(graphs, other, compute.numbers)
+    out = _with_own(_raw(kernel, left, right, compute), left, right)
     if normalize:
         _normalise(kernel, out, left, right)
     return out
 
 
 def gram_on_device(
-    kernel: Any,
-    graphs: GraphBatch,
-    other: GraphBatch | None,
-    normalize: bool,
-    dtype: DTypeLike,
-    n_jobs: int | None,
-    device: str,
-    verbose: bool = False,
-) -> Any:
+    kernel: KernelLike, graphs: GraphBatch, compute: Compute, other: GraphBatch | None = None, normalize: bool = True
+) -> "torch.Tensor":
     """`gram_matrix` as a torch tensor on the device."""
-    from cfmgml.gpu.devices import torch_device
     from cfmgml.gpu.node_blocks import as_tensor
     from cfmgml.kernels.gram_on_device import diagonal, raw_gram
 
-    place, numbers, precision = torch_device(device), check_dtype(dtype, device), precision_name(dtype)
     kernel = ready_for_tiles(as_kernel(kernel), graphs)
     left, right = kernel.operands(graphs, other, np.float64)  # nodes are rounded on the device
 
     def on_cpu(part: Kernel, rows: Operand, columns: Operand) -> FloatArray:
-        found = _raw(part, rows, columns, numbers, n_jobs, verbose)
-        if rows is columns and rows.norms is not None:
-            np.fill_diagonal(found, rows.norms)
-        return found
+        return _with_own(_raw(part, rows, columns, compute), rows, columns)
 
+    place, precision = compute.place, compute.precision
     out = raw_gram(kernel, left, right, precision, place, on_cpu)
     if normalize:
         if left is right:
@@ -118,6 +115,13 @@ def gram_on_device(
     return out
 
 
+def _with_own(values: FloatArray, left: Operand, right: Operand) -> FloatArray:
+    """With the graphs' own values on the diagonal: tiles may leave out what no two graphs share."""
+    if left is right and left.norms is not None:
+        np.fill_diagonal(values, left.norms)
+    return values
+
+
 def ready_for_tiles(kernel: Kernel, graphs: GraphBatch) -> Kernel:
     """The kernel, resolved unless its tiles do not need that."""
     if kernel.is_resolved:
@@ -126,22 +130,6 @@ def ready_for_tiles(kernel: Kernel, graphs: GraphBatch) -> Kernel:
         return kernel.resolve(graphs)
     kernel.check_some_graphs(graphs)
     return kernel
-
-
-def check_dtype(dtype: DTypeLike, device: str = "cpu") -> np.dtype[Any]:
-    """The type of the numbers that come out; tf32 is a way to make float32 numbers."""
-    if precision_name(dtype) == "tf32":
-        if device == "cpu":
-            raise ValueError("dtype='tf32' is for a card: use device='cuda', or dtype='float32'.")
-        return np.dtype(np.float32)
-    found = np.dtype(dtype)
-    if found not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {found}.")
-    return found
-
-
-def precision_name(dtype: DTypeLike) -> str:
-    return "tf32" if isinstance(dtype, str) and dtype == "tf32" else np.dtype(dtype).name
 
 
 def _normalise(kernel: Kernel, out: FloatArray, left: Operand, right: Operand) -> None:
@@ -156,18 +144,12 @@ def _normalise(kernel: Kernel, out: FloatArray, left: Operand, right: Operand) -
 
 
 def _raw(
-    kernel: Kernel,
-    left: Operand,
-    right: Operand,
-    dtype: np.dtype[Any],
-    n_jobs: int | None,
-    verbose: bool,
-    right_pieces: "Pieces | None" = None,
+    kernel: Kernel, left: Operand, right: Operand, compute: Compute, right_pieces: Pieces | None = None
 ) -> FloatArray:
     symmetric = left is right
     rows, row_pieces = _pieces(left, kernel.tile_size)
     columns, pieces = (rows, row_pieces) if symmetric else right_pieces or _pieces(right, kernel.tile_size)
-    out = np.empty((len(left.sizes), len(right.sizes)), dtype=dtype)
+    out: FloatArray = np.empty((len(left.sizes), len(right.sizes)), dtype=compute.numbers)
 
     def compute_row(i: int) -> int:
         chosen = range(i, len(columns)) if symmetric else range(len(columns))
@@ -176,8 +158,8 @@ def _raw(
         return len(chosen)
 
     total = len(rows) * (len(rows) + 1) // 2 if symmetric else len(rows) * len(columns)
-    with progress("Gram matrix", total, verbose) as advance:
-        for done in _in_threads(compute_row, len(rows), n_jobs):
+    with progress("Gram matrix", total, compute.verbose) as advance:
+        for done in _in_threads(compute_row, len(rows), compute.n_jobs):
             advance(done)
     return out
 
@@ -235,7 +217,7 @@ def _pieces(operand: Operand, tile_size: int) -> Pieces:
     return chosen, [operand.take(graphs) for graphs in chosen]
 
 
-def _in_threads(work: Any, n: int, n_jobs: int | None) -> Any:
+def _in_threads(work: Callable[[int], int], n: int, n_jobs: int | None) -> Iterator[int]:
     """Results of ``work(0)`` to ``work(n - 1)``; each thread then has one core for its linear algebra."""
     n_threads = 1 if n_jobs is None else min(effective_n_jobs(n_jobs), max(n, 1))
     if n_threads == 1:
@@ -268,16 +250,14 @@ class GramColumns:
 
     kernel: Kernel  # resolved
     graphs: GraphBatch
-    dtype: DTypeLike = "float64"
-    n_jobs: int | None = None
-    device: str = "cpu"
+    compute: Compute
 
     @cached_property
-    def _kept(self) -> "tuple[Operand, Pieces, FloatArray] | None":
+    def _kept(self) -> tuple[Operand, Pieces, FloatArray] | None:
         width = 0 if self.graphs.node_attributes is None else self.graphs.n_attributes
-        if self.device != "cpu" or 8 * self.graphs.n_nodes * width > KEPT_BYTES:
+        if not self.compute.on_numpy or 8 * self.graphs.n_nodes * width > KEPT_BYTES:
             return None
-        side = self.kernel.side(self.graphs, check_dtype(self.dtype))
+        side = self.kernel.side(self.graphs, self.compute.numbers)
         if side is None:
             return None
         return side, _pieces(side, self.kernel.tile_size), normalising_scale(self.kernel.operand_diagonal(side))
@@ -285,12 +265,11 @@ class GramColumns:
     def against(self, graphs: GraphBatch) -> FloatArray:
         """Normalised kernel values, (n of these graphs, n of the columns)."""
         if self._kept is None:
-            how: dict[str, Any] = {"dtype": self.dtype, "n_jobs": self.n_jobs, "device": self.device}
-            return gram_matrix(self.kernel, graphs, self.graphs, **how)
+            return compute_gram(self.kernel, graphs, self.compute, self.graphs)
         right, pieces, scale = self._kept
-        left = self.kernel.side(graphs, check_dtype(self.dtype))
+        left = self.kernel.side(graphs, self.compute.numbers)
         assert left is not None
-        out = _raw(self.kernel, left, right, check_dtype(self.dtype), self.n_jobs, False, pieces)
+        out = _raw(self.kernel, left, right, self.compute, pieces)
         out *= normalising_scale(self.kernel.operand_diagonal(left))[:, None].astype(out.dtype)
         out *= scale.astype(out.dtype)
         return out

@@ -1,7 +1,9 @@
 """`gram_matrix` on a device: which kernels have tiles there, and how their parts are put together."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +14,16 @@ from cfmgml.kernels.base import Kernel, Operand
 from cfmgml.kernels.compose import CompositeKernel, PartsOperand
 from cfmgml.kernels.node_tiles import CANCELLATION_LIMIT, NodeOperand
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
 OnCpu = Callable[[Kernel, Operand, Operand], FloatArray]
 
 
-def raw_gram(kernel: Kernel, left: Operand, right: Operand, precision: str, device: Any, on_cpu: OnCpu) -> Any:
+def raw_gram(
+    kernel: Kernel, left: Operand, right: Operand, precision: str, device: torch.device, on_cpu: OnCpu
+) -> Tensor:
     """A tensor of kernel values, not normalised.
 
     Sums over pairs of nodes are computed on the device, sums and products of kernels part by part; any other kernel
@@ -36,11 +44,11 @@ def raw_gram(kernel: Kernel, left: Operand, right: Operand, precision: str, devi
     return as_tensor(on_cpu(kernel, left, right), dtype, device)
 
 
-def diagonal(kernel: Kernel, operand: Operand, precision: str, device: Any) -> FloatArray:
+def diagonal(kernel: Kernel, operand: Operand, precision: str, device: torch.device) -> FloatArray:
     """K(g, g) of an operand's graphs."""
     if operand.norms is None and isinstance(operand, NodeOperand):
-        found = pair_diagonal(_nodes(operand), *_space(operand), precision, device, CANCELLATION_LIMIT)
-        return np.asarray(found.double().cpu().numpy())
+        values = pair_diagonal(_nodes(operand), *_space(operand), precision, device, CANCELLATION_LIMIT)
+        return np.asarray(values.double().cpu().numpy())
     return kernel.operand_diagonal(operand)
 
 
@@ -55,7 +63,7 @@ def _space(operand: NodeOperand) -> tuple[FloatArray, float]:
     return operand.space.centre[operand.space.kept], operand.space.scale**2 / 2
 
 
-def _scaled(values: Any, rows: FloatArray, columns: FloatArray) -> Any:
+def _scaled(values: Tensor, rows: FloatArray, columns: FloatArray) -> Tensor:
     values *= as_tensor(rows, values.dtype, values.device)[:, None]
     values *= as_tensor(columns, values.dtype, values.device)
     return values

@@ -52,8 +52,8 @@ def calibrate(scores: FloatArray, bag_ptr: IntArray, Y: BoolArray, known: BoolAr
 
     start = np.zeros(2 * n_labels)
     bounds = [(-7.0, 7.0)] * n_labels + [(None, None)] * n_labels
-    found = optimize.minimize(negative_log_posterior, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return Calibration(np.exp(found.x[:n_labels]), found.x[n_labels:])
+    fitted = optimize.minimize(negative_log_posterior, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return Calibration(np.exp(fitted.x[:n_labels]), fitted.x[n_labels:])
 
 
 def _log_none(margins: FloatArray, bag_ptr: IntArray) -> FloatArray:

@@ -55,14 +55,14 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         """Learn from bags; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``."""
 
-    def _begin_fit(self, X: BagDataset, Y: ArrayLike | None) -> tuple[BagDataset, BoolArray, BoolArray]:
+    def _begin_fit(self, X: object, Y: ArrayLike | None) -> tuple[BagDataset, BoolArray, BoolArray]:
         """Check what was given; returns bags, Y and which entries of Y are known."""
         bags = check_bags(X)
         labels, known = check_targets(bags, Y)
         self.label_names_ = self.classes_ = label_names_of(bags, labels)
         return bags, labels, known
 
-    def _check_predict(self, X: BagDataset, level: str) -> BagDataset:
+    def _check_predict(self, X: object, level: str) -> BagDataset:
         if level not in self.levels:
             raise TypeError(
                 f"{type(self).__name__} predicts labels of a {' and a '.join(self.levels)}, not of a {level}."
@@ -102,7 +102,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError("score needs bags whose labels are all known, and there is none.")
         return bag_report(labels[whole], self.decision_function(X)[whole])["average_precision"]
 
-    def _true_labels(self, X: BagDataset, Y: ArrayLike | None) -> tuple[BoolArray, BoolArray]:
+    def _true_labels(self, X: object, Y: ArrayLike | None) -> tuple[BoolArray, BoolArray]:
         """The labels of bags to compare predictions with, in the order of ``label_names_``, and which are known."""
         check_is_fitted(self, "label_names_")
         return targets_in_order(check_bags(X), Y, self.label_names_)

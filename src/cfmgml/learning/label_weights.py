@@ -1,21 +1,21 @@
 """``class_weight`` as one weight a label."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import FloatArray
 
 
-def label_weights(class_weight: Any, relevant: BoolArray, names: list[str]) -> FloatArray:
-    """One weight a label; ``"balanced"`` weights average 1 over the labels as they occur."""
+def label_weights(
+    class_weight: str | Mapping[str, float] | Sequence[float] | None, counts: FloatArray, names: list[str]
+) -> FloatArray:
+    """One weight a label, given how many bags have each; ``"balanced"`` ones average 1 over labels as they occur."""
     if class_weight is None:
         return np.ones(len(names))
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(f"class_weight must be None, 'balanced', a mapping or a list, got {class_weight!r}.")
-        counts = relevant.sum(0)
         inverse = 1.0 / np.maximum(counts, 1)
         return np.asarray(inverse * counts.sum() / max((counts > 0).sum(), 1))
     if isinstance(class_weight, Mapping):

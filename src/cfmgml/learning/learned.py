@@ -1,11 +1,13 @@
 """All that a `CfMGML` learned, as one value: a model has all of it or none, and what failed half-way left no trace."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder
 from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.context import join_node_parts, join_parts
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.scoring import Scorer
 
@@ -37,6 +39,27 @@ class Learned:
     builder: BagBuilder | None = None  # of what it learned from
     calibration: Calibration | None = None
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
+
+    @property
+    def has_context(self) -> bool:
+        """Whether scores have a part that all graphs of a bag have in common."""
+        return self.scorer.n_scores > len(self.label_names)
+
+    def graph_scores(self, bags: BagDataset) -> FloatArray:
+        """(n_graphs, n_labels)."""
+        scores = self.scorer.scores(bags.graphs)
+        return (join_parts(scores, bags.bag_ptr) if self.has_context else scores) + self.intercept
+
+    def node_scores(self, bags: BagDataset) -> FloatArray:
+        """(n_nodes, n_labels): what each node adds to its graph's score."""
+        scores = self.scorer.node_scores(bags.graphs)
+        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self.has_context else scores
+
+
+class Learner(Protocol):
+    """A model that was, or will be, given what it learned."""
+
+    learned_: Learned
 
 
 def learned(name: str) -> Any:

@@ -9,20 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from cfmgml.common.compute import Compute
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import FloatArray, Rows
+from cfmgml.common.typing import Array, FloatArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
-from cfmgml.kernels.gram import GramColumns, check_dtype, gram_matrix, gram_on_device
+from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.learning.lonely_columns import LonelyColumns, merge_lonely_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
@@ -43,7 +42,7 @@ class Scorer(ABC):
         """(n_nodes, n_labels): what each node adds to its graph's score."""
 
     @abstractmethod
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """What a file must keep beside the kernel."""
 
     @abstractmethod
@@ -89,7 +88,7 @@ class ExplicitScorer(Scorer):
         scale = normalising_scale(self.kernel.diagonal(graphs))
         return self.kernel.node_scores(graphs, self.coef) * scale[segment_ids(graphs.node_ptr), None]
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         return {"coef": self.coef}
 
     @property
@@ -103,9 +102,7 @@ class DualScorer(Scorer):
 
     landmarks: GraphBatch
     dual_coef: FloatArray
-    dtype: str
-    n_jobs: int | None = None
-    device: str = "cpu"
+    compute: Compute
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
         done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
@@ -113,7 +110,7 @@ class DualScorer(Scorer):
 
     @cached_property
     def columns(self) -> GramColumns:
-        return GramColumns(self.kernel, self.landmarks, self.dtype, self.n_jobs, self.device)
+        return GramColumns(self.kernel, self.landmarks, self.compute.quiet)
 
     @cached_property
     def span(self) -> Factor:
@@ -133,7 +130,7 @@ class DualScorer(Scorer):
         vars(made).update(columns=self.columns, span=self.span)  # they depend on the landmarks alone
         return made
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
@@ -149,7 +146,7 @@ class DualScorer(Scorer):
             start += part.n_graphs
         return total
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         kept = {f"landmarks.{name}": array for name, array in self.landmarks.arrays().items() if name != "node_names"}
         return {"dual_coef": self.dual_coef, **kept}
 
@@ -168,9 +165,7 @@ class TrainingRows:
     context: Context
     features: Rows | None  # of an explicit map; with context where they are dense
     factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
-    dtype: str
-    n_jobs: int | None
-    device: str = "cpu"
+    compute: Compute
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
     merged: LonelyColumns | None = None  # of sparse features
 
@@ -190,18 +185,15 @@ class TrainingRows:
         return self._dual(self.graphs[factor.landmarks], factor.projection @ context.split_weights(coef))
 
     def _dual(self, landmarks: GraphBatch, coef: FloatArray) -> DualScorer:
-        return DualScorer(self.kernel, landmarks, coef, self.dtype, self.n_jobs, self.device)
+        return DualScorer(self.kernel, landmarks, coef, self.compute)
 
 
 def training_rows(
     kernel: Kernel,
     graphs: GraphBatch,
     context: Context,
-    rank: int | None,
-    dtype: str,
-    n_jobs: int | None,
-    verbose: bool,
-    device: str = "cpu",
+    compute: Compute,
+    rank: int | None = None,
     keep_on_device: bool = True,
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
@@ -210,7 +202,7 @@ def training_rows(
     sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole, if the solver is
     one that computes there.
     """
-    made = partial(TrainingRows, kernel, graphs=graphs, context=context, dtype=dtype, n_jobs=n_jobs, device=device)
+    made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)
         if sparse.issparse(features):
@@ -222,13 +214,12 @@ def training_rows(
         factor = factorize(np.asarray(features @ features.T))
         return made(factor.X, features=features, factor=factor)
     if rank is not None and rank < graphs.n_graphs:
-        factor = factorize_by_pivots(kernel, graphs, rank, check_dtype(dtype, device))
+        factor = factorize_by_pivots(kernel, graphs, rank, compute)
         return made(context.of_rows(factor.X), features=None, factor=factor)
-    if device != "cpu" and keep_on_device:
-        gram = gram_on_device(kernel, graphs, None, True, dtype, n_jobs, device, verbose)
+    if not compute.on_numpy and keep_on_device:
+        gram = gram_on_device(kernel, graphs, compute)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
-    gram = gram_matrix(kernel, graphs, dtype=dtype, n_jobs=n_jobs, device=device, verbose=verbose)
-    factor = factorize(context.of_gram(gram))
+    factor = factorize(context.of_gram(compute_gram(kernel, graphs, compute)))
     return made(factor.X, features=None, factor=factor)
 
 

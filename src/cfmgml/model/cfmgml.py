@@ -1,43 +1,32 @@
 """`CfMGML`: coarse and fine-grained multi-graph multi-label learning (Wang et al.), corrected."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from cfmgml.common.numbers import check_number
-from cfmgml.common.progress import progress
-from cfmgml.common.segments import segment_argmax, take_segments
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.compute import Compute
+from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.gpu.devices import check_device
-from cfmgml.kernels import choose_kernel
-from cfmgml.kernels.context import Context, join_node_parts, join_parts
-from cfmgml.kernels.gram import check_dtype
+from cfmgml.kernels.function import KernelLike
 from cfmgml.learning.annotation import annotate
-from cfmgml.learning.calibration import Calibration, calibrate
-from cfmgml.learning.estimator import BagEstimator, check_bags, check_targets, label_names_of
-from cfmgml.learning.label_weights import label_weights
+from cfmgml.learning.calibration import Calibration
+from cfmgml.learning.estimator import BagEstimator
+from cfmgml.learning.in_memory import learn
 from cfmgml.learning.learned import Learned, learned
-from cfmgml.learning.objective import RankLoss
-from cfmgml.learning.scoring import DualScorer, training_rows
-from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
-from cfmgml.learning.solvers.on_device import solve_cccp_on_device
-from cfmgml.learning.solvers.paper import solve_paper, solve_printed
+from cfmgml.learning.scoring import DualScorer
+from cfmgml.learning.training import ClassWeight, Training
 from cfmgml.model import files as model_file
 from cfmgml.scale import fit_store, partial_fit
 from cfmgml.stores import BagStore
 
-SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
 
-
-def _gives_probabilities(model: Any) -> bool:
+def _gives_probabilities(model: "CfMGML") -> bool:
     if not model.probability:
         raise AttributeError("this model has no probabilities: fit it with CfMGML(probability=True).")
     return True
@@ -117,10 +106,10 @@ class CfMGML(BagEstimator):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         alpha: float = 1e-5,
         solver: str = "cccp",
-        class_weight: str | Mapping[str, float] | Sequence[float] | None = None,
+        class_weight: ClassWeight = None,
         loss: str = "rank",
         fit_intercept: bool = True,
         term_weights: str = "mean",
@@ -176,7 +165,7 @@ class CfMGML(BagEstimator):
     builder_ = learned("builder")
     calibration_ = learned("calibration")
 
-    def fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
+    def fit(self, X: BagDataset | BagStore, Y: ArrayLike | None = None) -> Self:
         """Learn from bags and their labels; ``Y`` (n_bags, n_labels) takes the place of ``X.Y``.
 
         Entries of Y that are NaN or masked are unknown and drop out of the loss. A `BagStore` is learned from
@@ -188,10 +177,10 @@ class CfMGML(BagEstimator):
                 raise ValueError("a store has its own labels: write the bags again with other ones, or leave Y out.")
             fit_store(self, X, engine="inline" if self.n_jobs is None else "joblib")
             return self
-        (self.learned_,) = self._fit_path(X, Y, [self])
+        (self.learned_,) = learn([Training.of(self)], X, Y)
         return self
 
-    def partial_fit(self, X: BagDataset | BagStore, Y: Any = None) -> Self:
+    def partial_fit(self, X: BagDataset | BagStore, Y: ArrayLike | None = None) -> Self:
         """Go on learning from further bags, for streams: each is seen once, in mini-batches.
 
         What was learned before is where it starts, be it by `partial_fit`, by `fit` or from a file; kernel and
@@ -202,7 +191,7 @@ class CfMGML(BagEstimator):
         partial_fit(self, X, Y)
         return self
 
-    def fit_path(self, X: BagDataset, alphas: Sequence[float], Y: Any = None) -> list[Self]:
+    def fit_path(self, X: BagDataset, alphas: Sequence[float], Y: ArrayLike | None = None) -> list[Self]:
         """Models for several values of ``alpha``, in the order given, in less time than as many fits.
 
         Kernel values are computed once, and each round of ``cccp`` starts where the same round ended for the next
@@ -212,122 +201,14 @@ class CfMGML(BagEstimator):
             raise ValueError("fit_path needs at least one alpha.")
         models = [clone(self).set_params(alpha=alpha) for alpha in alphas]
         order = sorted(range(len(alphas)), key=lambda k: -alphas[k])
-        path = models[order[0]]._fit_path(X, Y, [models[k] for k in order])
+        path = learn([Training.of(models[k]) for k in order], X, Y)
         for k, learned_with in zip(order, path, strict=True):
             models[k].learned_ = learned_with
         return models
 
-    def _fit_path(self, X: BagDataset, Y: Any, models: "Sequence[CfMGML]") -> list[Learned]:
-        """What models that differ in alpha only learn, from the largest to the smallest."""
-        for model in models:
-            model._check_params()
-        bags = check_bags(X)
-        labels, known = check_targets(bags, Y)
-        kernel = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
-        context, there = Context(bags.bag_ptr, float(self.context)), self.solver == "cccp"
-        how = self.rank, self.dtype, self.n_jobs, self.verbose, self.device, there
-        train = training_rows(kernel, bags.graphs, context, *how)
-        path, last = list[Learned](), None
-        for model in models:
-            seeds = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-            problem = Problem(train.rows, model._loss(bags, labels, known), model.alpha, model._has_intercept)
-            last, representatives = model._solve(problem, seeds, last, train.is_gram)
-            path.append(
-                Learned(
-                    label_names=label_names_of(bags, labels),
-                    label_counts=(labels & known).sum(0).astype(np.float64),
-                    n_bags=bags.n_bags,
-                    kernel=kernel,
-                    scorer=train.scorer(last.coef),
-                    intercept=last.intercept,
-                    objective=np.array(last.objective),
-                    representatives=representatives,
-                    n_iter=last.n_iter,
-                    gradient_norm=last.gradient_norm,
-                    fingerprint=bags.fingerprint(),
-                    info=dict(bags.info),
-                    builder=bags.builder,
-                    calibration=model._calibrate(bags, labels, known, seeds) if self.probability else None,
-                )
-            )
-        return path
-
-    @property
-    def _has_intercept(self) -> bool:
-        return self.fit_intercept and self.solver == "cccp"
-
-    def _check_params(self) -> None:
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
-        check_number(self.alpha, "alpha", above=0)
-        check_number(self.temperature, "temperature", at_least=0)
-        check_number(self.context, "context", at_least=0, below=1)
-        check_number(self.tol, "tol", at_least=0)
-        check_device(self.device)
-        for name in ("n_rounds", "max_iter", "rank"):
-            value = getattr(self, name)
-            if value is not None:
-                check_number(value, name, at_least=1, below=2**31, whole=True)
-        check_dtype(self.dtype, self.device)
-
-    def _label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
-        """One weight a label, from how many bags have each."""
-        return label_weights(self.class_weight, counts[None], names)  # type: ignore[arg-type]
-
-    def _loss(self, bags: BagDataset, labels: BoolArray, known: BoolArray) -> RankLoss:
-        return RankLoss(
-            bags.bag_ptr,
-            labels & known,
-            ~labels & known,
-            label_weights(self.class_weight, labels & known, label_names_of(bags, labels).tolist()),
-            self.loss,
-            self.term_weights if self.solver == "cccp" else "paper",
-            self.irrelevant if self.solver == "cccp" else "max",
-            self.temperature,
-        )
-
-    def _solve(
-        self, problem: Problem, seeds: np.random.Generator, last: Solution | None, is_gram: bool
-    ) -> tuple[Solution, IntArray]:
-        """The weights, and the graphs that stand for their bags."""
-        rounds, steps = SOLVERS[self.solver]
-        rounds, steps = self.n_rounds or rounds, self.max_iter or steps
-        with progress(f"Training ({self.solver})", rounds, self.verbose) as advance:
-
-            def tell(done: int, value: float) -> None:
-                advance(1)
-
-            if self.solver == "cccp":
-                trail = () if last is None else last.trail
-                if self.device == "cpu":
-                    solution = solve_cccp(problem, rounds, steps, self.tol, tell, trail=trail)
-                    scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
-                else:
-                    how = rounds, steps, self.tol, self.device
-                    solution, scores = solve_cccp_on_device(problem, is_gram, *how, tell, trail)
-                return solution, segment_argmax(scores, problem.loss.bag_ptr)
-            solve = solve_paper if self.solver == "paper" else solve_printed
-            return solve(problem, rounds, steps, seeds, tell, check_dtype(self.dtype, self.device))
-
-    def _calibrate(
-        self, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
-    ) -> Calibration:
-        from sklearn.model_selection import KFold  # slow to import, and seldom needed
-
-        n_folds = min(3, bags.n_bags)
-        if n_folds < 2:
-            raise ValueError("probability=True needs at least two bags: one must be held out.")
-        scores = np.empty((bags.n_graphs, labels.shape[1]))
-        targets = np.where(known, labels, np.nan)
-        folds = KFold(n_folds, shuffle=True, random_state=int(seeds.integers(2**31)))
-        for train, test in folds.split(np.zeros(bags.n_bags)):
-            model = clone(self).set_params(probability=False).fit(bags[train], targets[train])
-            scores[take_segments(bags.bag_ptr, test)[0]] = model.decision_function_graphs(bags[test])
-        return calibrate(scores, bags.bag_ptr, labels, known)
-
     # -- predicting --------------------------------------------------------------------------
 
-    def _check_predict(self, X: Any, level: str) -> BagDataset:
+    def _check_predict(self, X: object, level: str) -> BagDataset:
         bags = super()._check_predict(X, level)
         if self.builder_ is not None:
             self.builder_.check_same(bags.builder)
@@ -335,9 +216,7 @@ class CfMGML(BagEstimator):
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
-        bags = self._check_predict(X, "graph")
-        scores = self.scorer_.scores(bags.graphs)
-        return (join_parts(scores, bags.bag_ptr) if self._has_context else scores) + self.intercept_
+        return self.learned_.graph_scores(self._check_predict(X, "graph"))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:
@@ -354,7 +233,7 @@ class CfMGML(BagEstimator):
         assert self.calibration_ is not None
         return self.calibration_
 
-    def annotate(self, X: BagDataset, Y: Any = None) -> BoolArray:
+    def annotate(self, X: BagDataset, Y: ArrayLike | None = None) -> BoolArray:
         """Which graph carries which of its bag's known labels, (n_graphs, n_labels).
 
         Every graph gets one of its bag's labels and every label of the bag a graph, so that the sum of scores is
@@ -370,8 +249,7 @@ class CfMGML(BagEstimator):
         bags = self._check_predict(X, "graph")
         if not self.kernel_.is_additive:
             raise TypeError(f"{self.kernel_!r} is not a sum over nodes, so its scores cannot be split among them.")
-        scores = self.scorer_.node_scores(bags.graphs)
-        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self._has_context else scores
+        return self.learned_.node_scores(bags)
 
     def compute_with(self, *, dtype: str | None = None, device: str | None = None, n_jobs: int | None = None) -> Self:
         """Predict from here on in another precision, on another device or with other threads; None leaves one as it is.
@@ -381,22 +259,14 @@ class CfMGML(BagEstimator):
         """
         if dtype is None and device is None and n_jobs is None:
             return self
-        precision, place, threads = dtype or self.dtype, device or self.device, n_jobs or self.n_jobs
-        check_device(place)
-        check_dtype(precision, place)
+        compute = Compute(dtype or self.dtype, device or self.device, n_jobs or self.n_jobs, self.verbose)
         if isinstance(self.scorer_, DualScorer):
-            scorer = replace(self.scorer_, dtype=precision, device=place, n_jobs=threads)
-            self.learned_ = replace(self.learned_, scorer=scorer)
+            self.learned_ = replace(self.learned_, scorer=replace(self.scorer_, compute=compute))
         elif device not in (None, "cpu") or dtype not in (None, "float64"):
             raise ValueError(
                 f"{self.kernel_!r} has an explicit map: its scores are computed with device='cpu' and dtype='float64'."
             )
-        return self.set_params(dtype=precision, device=place, n_jobs=threads)
-
-    @property
-    def _has_context(self) -> bool:
-        """Whether it was fitted with context, whatever the parameter says now."""
-        return self.scorer_.n_scores > len(self.label_names_)
+        return self.set_params(dtype=compute.dtype, device=compute.device, n_jobs=compute.n_jobs)
 
     # -- files -------------------------------------------------------------------------------
 

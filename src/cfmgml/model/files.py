@@ -9,20 +9,23 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy
 import sklearn
-from numpy.typing import NDArray
 
+from cfmgml.common.compute import ON_NUMPY, Compute
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.numbers import check_number
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import Array, FloatArray, NameArray
 from cfmgml.data.builder import BagBuilder, builder_of, library_versions
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
-from cfmgml.kernels.gram import check_dtype
 from cfmgml.learning.calibration import Calibration
-from cfmgml.learning.learned import Learned, StepSizes
+from cfmgml.learning.learned import Learned, Learner, StepSizes
 from cfmgml.learning.scoring import DualScorer, ExplicitScorer, Scorer
+from cfmgml.learning.training import Training
 
-Model = TypeVar("Model")
+Model = TypeVar("Model", bound=Learner)
+Arrays = dict[str, Array]
+Json = dict[str, Any]
 NAMES = ("label_names", "label_counts", "intercept", "objective", "representatives")  # of `Learned`, with _ in a file
 
 
@@ -30,8 +33,8 @@ def versions(builder: BagBuilder | None = None) -> dict[str, str]:
     """Versions of what the numbers depend on; pictures are read and cut by libraries of their own."""
     from cfmgml import __version__
 
-    found = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
-    return {"cfmgml": __version__, "python": platform.python_version(), **found, **library_versions(builder)}
+    numerical = {module.__name__: module.__version__ for module in (np, scipy, sklearn)}
+    return {"cfmgml": __version__, "python": platform.python_version(), **numerical, **library_versions(builder)}
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -41,7 +44,7 @@ def save_model(model: Any, path: str | Path) -> None:
     arrays = {**arrays, **learned.scorer.arrays(), **{f"{name}_": getattr(learned, name) for name in NAMES}}
     params = {key: plain_number(value) for key, value in model.get_params(deep=False).items() if key != "kernel"}
     # A file knows no card: where it is read there may be none.
-    params["dtype"], params["device"] = check_dtype(model.dtype, model.device).name, "cpu"
+    params["dtype"], params["device"] = Training.of(model).compute.numbers.name, ON_NUMPY
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
     if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
         params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
@@ -64,7 +67,7 @@ def save_model(model: Any, path: str | Path) -> None:
     save_arrays(path, "CfMGML", meta, arrays)
 
 
-def plain_number(value: Any) -> Any:
+def plain_number(value: object) -> object:
     """A numpy number, as grid searches make them, as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -80,13 +83,13 @@ def load_model(cls: type[Model], path: str | Path) -> Model:
         raise ValueError(f"{path} does not hold a whole CfMGML model: {error}") from error
 
 
-def _rebuild(cls: type[Model], meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
     kernel = kernel_from_state(meta["kernel"], arrays)
     make: Any = cls
     model = make(kernel=kernel, **meta["params"])
-    model._check_params()
+    training = Training.of(model)
     names = _label_names(arrays["label_names_"])
-    scorer = _scorer(meta, arrays, kernel, len(names), model)
+    scorer = _scorer(meta, arrays, kernel, len(names), training.compute)
     intercept = check_numbers(arrays["intercept_"], (len(names),), "intercept_")
     representatives = check_numbers(arrays["representatives_"], (None, len(names)), "representatives_")
     _try(scorer, intercept)
@@ -113,14 +116,14 @@ def _rebuild(cls: type[Model], meta: dict[str, Any], arrays: dict[str, NDArray[A
     return made
 
 
-def _label_names(names: NDArray[Any]) -> NDArray[np.str_]:
+def _label_names(names: Array) -> NameArray:
     """Refuse what does not fit together: a file may be whole and still not be one that `save_model` wrote."""
     if names.dtype.kind != "U" or names.ndim != 1 or len(names) == 0 or len(set(names.tolist())) < len(names):
         raise TypeError("label_names_ must be different names")
     return names
 
 
-def check_numbers(array: NDArray[Any], shape: tuple[int | None, ...], name: str) -> NDArray[Any]:
+def check_numbers(array: Array, shape: tuple[int | None, ...], name: str) -> Array:
     """The array, if it holds finite numbers in this shape; None stands for any length."""
     fits = array.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
     if not fits or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
@@ -128,7 +131,7 @@ def check_numbers(array: NDArray[Any], shape: tuple[int | None, ...], name: str)
     return check_finite(array, name)
 
 
-def _count(value: Any, name: str) -> int:
+def _count(value: int, name: str) -> int:
     check_number(value, name, at_least=0, below=2**63, whole=True)
     return int(value)
 
@@ -148,7 +151,7 @@ def _try(scorer: Scorer, intercept: FloatArray) -> None:
         raise TypeError("a trial score must be finite; the weights are too large, or not numbers")
 
 
-def _n_attributes(kernel: Any) -> int:
+def _n_attributes(kernel: Kernel) -> int:
     """How many attributes a kernel, or a part of it, was resolved on."""
     own = [getattr(kernel, "n_attributes_", 0), *map(_n_attributes, getattr(kernel, "kernels_", ()))]
     if not all(isinstance(n, int) and n >= 0 for n in own):
@@ -156,27 +159,28 @@ def _n_attributes(kernel: Any) -> int:
     return max(own)
 
 
-def _check_width(kernel: Any, n_features: int) -> None:
+def _check_width(kernel: Kernel, n_features: int) -> None:
     """Refuse features wider than the weights before any are made."""
-    if not 0 <= getattr(kernel, "width_", 0) <= n_features:
-        raise TypeError(f"width_ must be at most the {n_features:,} rows of coef, got {kernel.width_:,}")
+    width = getattr(kernel, "width_", 0)
+    if not 0 <= width <= n_features:
+        raise TypeError(f"width_ must be at most the {n_features:,} rows of coef, got {width:,}")
     for part in getattr(kernel, "kernels_", ()):
         _check_width(part, n_features)
 
 
-def _object(value: Any, name: str) -> dict[str, Any]:
+def _object(value: object, name: str) -> Json:
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be an object, got {type(value).__name__}")
     return value
 
 
-def _calibration(arrays: dict[str, NDArray[Any]], n_labels: int) -> Calibration | None:
+def _calibration(arrays: Arrays, n_labels: int) -> Calibration | None:
     if "calibration" not in arrays:
         return None
     return Calibration(*check_numbers(arrays["calibration"], (2, n_labels), "calibration"))
 
 
-def _step_sizes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], scorer: Scorer) -> StepSizes | None:
+def _step_sizes(meta: Json, arrays: Arrays, scorer: Scorer) -> StepSizes | None:
     """Whether they fit the weights of a `DualScorer` shows only when those are computed, in `partial_fit`."""
     if "steps.squares" not in arrays:
         return None
@@ -187,7 +191,7 @@ def _step_sizes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], scorer: S
     return StepSizes(squares.astype(np.float64, copy=False), meta["rate"])
 
 
-def _scorer(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kernel: Any, n_labels: int, model: Any) -> Scorer:
+def _scorer(meta: Json, arrays: Arrays, kernel: Kernel, n_labels: int, compute: Compute) -> Scorer:
     if meta["scorer"] not in ("ExplicitScorer", "DualScorer"):
         raise KeyError(meta["scorer"])
     name = "coef" if meta["scorer"] == "ExplicitScorer" else "dual_coef"
@@ -200,4 +204,4 @@ def _scorer(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kernel: Any, 
     landmarks = GraphBatch(**{n.removeprefix(start): array for n, array in arrays.items() if n.startswith(start)})
     kernel.check_graphs(landmarks)
     check_numbers(coef, (landmarks.n_graphs, None), name)
-    return DualScorer(kernel, landmarks, coef, model.dtype, model.n_jobs)
+    return DualScorer(kernel, landmarks, coef, compute)

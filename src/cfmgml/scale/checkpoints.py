@@ -4,7 +4,10 @@ happened."""
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from cfmgml.common.files import load_arrays, save_arrays
+from cfmgml.common.typing import FloatArray
 from cfmgml.learning.solvers.cccp import Standing
 from cfmgml.learning.solvers.lbfgs import State
 
@@ -19,7 +22,7 @@ class Checkpoint:
     key: str  # of the job
     every: int = 10
 
-    def save(self, standing: Standing) -> None:
+    def save(self, standing: Standing[FloatArray]) -> None:
         if standing.steps % self.every:
             return
         state = standing.state
@@ -31,10 +34,15 @@ class Checkpoint:
             "n_iter": standing.n_iter,
             "first": standing.first,
         }
-        arrays = {"point": state.point, "gradient": state.gradient, "steps": state.steps, "changes": state.changes}
+        arrays = {
+            "point": state.point,
+            "gradient": state.gradient,
+            "steps": np.array(state.steps),
+            "changes": np.array(state.changes),
+        }
         save_arrays(self.path, KIND, meta, {**arrays, "around": standing.around})
 
-    def load(self) -> Standing | None:
+    def load(self) -> Standing[FloatArray] | None:
         """Where the run stood, or None if it had not begun; the checkpoint of another run is refused."""
         if not self.path.exists():
             return None
@@ -44,5 +52,7 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of another run: the store, the kernel or the model's parameters have "
                 "changed since. Remove it to start anew, or name another."
             )
-        state = State(arrays["point"], meta["value"], arrays["gradient"], arrays["steps"], arrays["changes"])
+        state = State(
+            arrays["point"], meta["value"], arrays["gradient"], tuple(arrays["steps"]), tuple(arrays["changes"])
+        )
         return Standing(arrays["around"], state, meta["steps"], meta["objective"], meta["n_iter"], meta["first"])

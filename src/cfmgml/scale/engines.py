@@ -12,7 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from cfmgml.common.typing import FloatArray
 FAN_IN = 8
 ATTEMPTS = 20  # with workers dying all the time somebody should have a look
 Sums = list[FloatArray]
-Task = Callable[..., Any]
+Future: TypeAlias = Any  # of Dask
+EngineLike: TypeAlias = Any  # a name, the address of a Dask scheduler, a Dask `Client`, or an `Engine`
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+Task = Callable[..., Done]
 
 
 def add(parts: Iterable[Sums]) -> Sums:
@@ -35,7 +39,7 @@ def add(parts: Iterable[Sums]) -> Sums:
     return total
 
 
-def _runs(items: Iterable[Any]) -> Iterator[list[Any]]:
+def _runs(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Runs of 8."""
     rest = iter(items)
     while run := list(islice(rest, FAN_IN)):
@@ -59,10 +63,10 @@ class Engine(ABC):
     n_workers = 1
 
     @abstractmethod
-    def map(self, task: Task, items: Sequence[Any], *shared: Any) -> Iterator[Any]:
+    def map(self, task: Task[Done], items: Sequence[Item], *shared: object) -> Iterator[Done]:
         """``task(item, *shared)`` for every item, in the order of the items."""
 
-    def map_sum(self, task: Task, items: Sequence[Any], *shared: Any) -> Sums:
+    def map_sum(self, task: Task[Sums], items: Sequence[Item], *shared: object) -> Sums:
         """The sum of ``task(item, *shared)``, lists of arrays, in a fixed order."""
         return tree_sum(self.map(task, items, *shared))
 
@@ -81,7 +85,7 @@ class Engine(ABC):
 class Inline(Engine):
     """One process: this one."""
 
-    def map(self, task: Task, items: Sequence[Any], *shared: Any) -> Iterator[Any]:
+    def map(self, task: Task[Done], items: Sequence[Item], *shared: object) -> Iterator[Done]:
         return (task(item, *shared) for item in items)
 
 
@@ -93,7 +97,7 @@ class Joblib(Engine):
 
         self.n_workers = effective_n_jobs(-1 if n_jobs is None else n_jobs)
 
-    def map(self, task: Task, items: Sequence[Any], *shared: Any) -> Iterator[Any]:
+    def map(self, task: Task[Done], items: Sequence[Item], *shared: object) -> Iterator[Done]:
         """Results as they come; after the death of a worker, the items from that one on are done again."""
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -116,7 +120,7 @@ class Dask(Engine):
 
     def __init__(self, client: Any, close: Callable[[], None] = lambda: None) -> None:
         self.client, self._close = client, close
-        self._shared: dict[int, tuple[Any, Any]] = {}
+        self._shared: dict[int, tuple[object, Future]] = {}
 
     @property
     def n_workers(self) -> int:  # type: ignore[override]
@@ -126,10 +130,10 @@ class Dask(Engine):
         limits = [worker["memory_limit"] for worker in self.client.scheduler_info()["workers"].values()]
         return float(min(limits)) if limits and min(limits) > 0 else super().memory_of_one()
 
-    def map(self, task: Task, items: Sequence[Any], *shared: Any) -> Iterator[Any]:
+    def map(self, task: Task[Done], items: Sequence[Item], *shared: object) -> Iterator[Done]:
         yield from self._retry(lambda: self.client.gather(self._submit(task, items, shared)))
 
-    def map_sum(self, task: Task, items: Sequence[Any], *shared: Any) -> Sums:
+    def map_sum(self, task: Task[Sums], items: Sequence[Item], *shared: object) -> Sums:
         """As `tree_sum`, but on the workers: only the total comes here."""
 
         def once() -> Sums:
@@ -142,7 +146,7 @@ class Dask(Engine):
 
         return self._retry(once)
 
-    def _submit(self, task: Task, items: Sequence[Any], shared: Sequence[Any]) -> list[Any]:
+    def _submit(self, task: Task[Done], items: Sequence[Item], shared: Sequence[object]) -> list[Future]:
         """A block goes to the same worker each time, while that lives: there its features are."""
         workers = sorted(self.client.nthreads())
         sent = [self._send(value) for value in shared]
@@ -154,7 +158,7 @@ class Dask(Engine):
             for k, item in enumerate(items)
         ]
 
-    def _send(self, value: Any) -> Any:
+    def _send(self, value: object) -> object:
         """One copy to every worker, kept there while the same object is asked for again; small things go along."""
         if value is None or isinstance(value, str | int | float):
             return value
@@ -163,7 +167,7 @@ class Dask(Engine):
             self._shared[id(value)] = value, self.client.scatter([value], broadcast=True, hash=False)[0]
         return self._shared[id(value)][1]
 
-    def _retry(self, once: Callable[[], Any]) -> Any:
+    def _retry(self, once: Callable[[], Done]) -> Done:
         """Dask repeats what a dead worker had; what it lost with all its copies, it is given again."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -173,7 +177,7 @@ class Dask(Engine):
                 if attempt == ATTEMPTS:
                     raise
                 self.client.wait_for_workers(1, timeout=60)
-        return None
+        raise AssertionError("unreachable")
 
     def everywhere(self, task: Callable[[], None]) -> None:
         task()
@@ -201,7 +205,7 @@ def _lost_workers() -> tuple[type[BaseException], ...]:
     return KilledWorker, FutureCancelledError, CommClosedError, CancelledError, LoopCancelled, TimeoutError
 
 
-def make_engine(engine: Any, n_jobs: int | None = None) -> Engine:
+def make_engine(engine: EngineLike, n_jobs: int | None = None) -> Engine:
     """An engine by name: ``"inline"``, ``"joblib"``, ``"dask"`` (a cluster on this machine), the address of a Dask
     scheduler (``"tcp://..."``), or a Dask ``Client``.
 
@@ -228,7 +232,7 @@ def make_engine(engine: Any, n_jobs: int | None = None) -> Engine:
 
 
 @contextlib.contextmanager
-def running(engine: Any, n_jobs: int | None = None) -> Iterator[Engine]:
+def running(engine: EngineLike, n_jobs: int | None = None) -> Iterator[Engine]:
     """The engine, stopped at the end if it was started here."""
     workers = make_engine(engine, n_jobs)
     try:

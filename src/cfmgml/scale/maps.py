@@ -8,12 +8,15 @@ from sklearn.utils import check_random_state
 from cfmgml.common.numbers import check_number
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, as_kernel, choose_kernel
+from cfmgml.kernels.function import KernelLike
 from cfmgml.stores import BagStore
 
 SAMPLE_GRAPHS = 20_000
 
 
-def resolve_on_sample(kernel: Any, store: BagStore, n_graphs: int = SAMPLE_GRAPHS, random_state: Any = None) -> Kernel:
+def resolve_on_sample(
+    kernel: KernelLike | None, store: BagStore, n_graphs: int = SAMPLE_GRAPHS, random_state: Any = None
+) -> Kernel:
     """A kernel with what depends on data (gamma, landmarks, tf-idf weights) settled on a sample of a store.
 
     Without a seed the sample is the same each time too: a run that is taken up again must see the same features.
@@ -24,7 +27,7 @@ def resolve_on_sample(kernel: Any, store: BagStore, n_graphs: int = SAMPLE_GRAPH
     return resolve_explicit(kernel, sample.graphs)
 
 
-def resolve_explicit(kernel: Any, graphs: GraphBatch) -> Kernel:
+def resolve_explicit(kernel: KernelLike | None, graphs: GraphBatch) -> Kernel:
     """A kernel settled on these graphs, if it has an explicit map; None takes one that has.
 
     >>> from cfmgml import NodeSum

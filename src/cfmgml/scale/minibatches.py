@@ -76,7 +76,7 @@ class AdaGrad:
 def touched(batch: Problem) -> tuple[Problem, IntArray | slice]:
     """A batch over the columns that it has, and where their weights (and the intercepts) are in theta."""
     rows = batch.rows
-    if not sparse.issparse(rows):
+    if isinstance(rows, np.ndarray):
         return batch, slice(None)
     has = np.zeros(rows.shape[1], dtype=bool)
     has[rows.indices] = True

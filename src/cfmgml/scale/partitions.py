@@ -11,15 +11,13 @@ import os
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.files import atomic_write
-from cfmgml.common.typing import FloatArray, Rows
+from cfmgml.common.typing import Array, FloatArray, Rows
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.files import kernel_digest
@@ -55,29 +53,6 @@ class Job:
 def features_key(store: BagStore, kernel: Kernel) -> str:
     """A digest of all that the features of a store depend on."""
     return digest_of({}, store.fingerprint(), kernel_digest(kernel))[:32]
-
-
-def check_no_context(model: Any) -> None:
-    if model.context:
-        raise ValueError(
-            f"context={model.context} is for bags in memory: learn from a store or a stream with context=0, or from a "
-            "BagDataset by fit."
-        )
-
-
-def loss_of(model: Any, n_labels: int) -> RankLoss:
-    """A model's settings of the loss, with no bags yet."""
-    none = np.zeros((0, n_labels), dtype=bool)
-    return RankLoss(
-        np.zeros(1, dtype=np.int64),
-        none,
-        none,
-        np.ones(n_labels),
-        model.loss,
-        model.term_weights,
-        model.irrelevant,
-        float(model.temperature),
-    )
 
 
 @dataclass
@@ -188,16 +163,16 @@ def _file(job: Job, number: int, what: str) -> Path:
     return job.cache / f"{job.key}-{number:06d}.{what}"
 
 
-def _row_arrays(rows: Rows) -> list[NDArray[Any]]:
+def _row_arrays(rows: Rows) -> list[Array]:
     return [rows] if isinstance(rows, np.ndarray) else [rows.data, rows.indices, rows.indptr]
 
 
-def _label_arrays(found: Prepared) -> list[NDArray[Any]]:
-    loss = found.problem.loss
-    return [np.array(found.problem.rows.shape), loss.bag_ptr, loss.relevant, loss.irrelevant]
+def _label_arrays(prepared: Prepared) -> list[Array]:
+    loss = prepared.problem.loss
+    return [np.array(prepared.problem.rows.shape), loss.bag_ptr, loss.relevant, loss.irrelevant]
 
 
-def _write(file: Path, arrays: list[NDArray[Any]]) -> None:
+def _write(file: Path, arrays: list[Array]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as stream:
         stream.write(json.dumps([[array.dtype.str, array.shape] for array in arrays]).encode() + b"\n")
@@ -205,7 +180,7 @@ def _write(file: Path, arrays: list[NDArray[Any]]) -> None:
             stream.write(np.ascontiguousarray(array).data)
 
 
-def _load(file: Path) -> list[NDArray[Any]]:
+def _load(file: Path) -> list[Array]:
     """Not by `np.load`: Python 3.11 parses its headers wrongly, now and then, in several threads at once."""
     with open(file, "rb") as stream:
         return [
@@ -224,7 +199,7 @@ def _read(job: Job, file: Path) -> Prepared | None:
     return Prepared(Problem(matrix, loss, 0.0, job.fit_intercept))
 
 
-def _read_weights(job: Job, number: int, found: Prepared) -> None:
+def _read_weights(job: Job, number: int, prepared: Prepared) -> None:
     with contextlib.suppress(OSError, ValueError):
         tag, weights, constant = _load(_file(job, number, "weights"))
-        found.tagged = tag.tobytes().decode(), Linearisation(weights, constant)
+        prepared.tagged = tag.tobytes().decode(), Linearisation(weights, constant)

@@ -1,13 +1,14 @@
 """The objective over a store: a map over blocks of partitions, and a sum."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from cfmgml.common.digests import bytes_digest, json_digest
 from cfmgml.common.typing import FloatArray
-from cfmgml.learning.solvers.cccp import column_squares, units_of_theta
+from cfmgml.learning.solvers.cccp import Units, column_squares, units_of_theta
 from cfmgml.scale.engines import Engine, Sums, add
 from cfmgml.scale.minibatches import AdaGrad, batches, linearised_at_zero
 from cfmgml.scale.partitions import Job, linearised, partition
@@ -50,10 +51,10 @@ def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray
 
 
 def _evaluate(job: Job, number: int, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
-    found = partition(job, number)
-    bound = None if around is None else linearised(job, number, found, around, tag)
-    value, gradient = found.problem.value_and_gradient(theta, bound)
-    return [np.array(value * found.n_bags), gradient * found.n_bags]
+    prepared = partition(job, number)
+    bound = None if around is None else linearised(job, number, prepared, around, tag)
+    value, gradient = prepared.problem.value_and_gradient(theta, bound)
+    return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
 
 
 def descend_block(block: Block, job: Job, alpha: float) -> Sums:
@@ -101,7 +102,10 @@ class StoreProblem:
     def scales(self) -> FloatArray:
         return units_of_theta(self.squares, self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels)
 
-    def in_precision(self, dtype: Any) -> "StoreProblem":
+    def space(self) -> Units:
+        return Units(self.scales())
+
+    def in_precision(self, dtype: DTypeLike) -> Self:
         """float64 always: over many partitions, processes and machines the last digits of float32 would not agree."""
         return self
 

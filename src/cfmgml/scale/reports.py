@@ -31,7 +31,7 @@ class Reporter:
         if self.enabled:
             self.write(f"[{clock(time.monotonic() - self._begun)}] {text}")
 
-    def step(self, standing: Standing) -> None:
+    def step(self, standing: Standing[FloatArray]) -> None:
         """Tell where the run stands, unless that was told just now."""
         now = time.monotonic()
         norm = self._norm(standing)
@@ -50,11 +50,11 @@ class Reporter:
     def round(self, done: int, value: float) -> None:
         self.say(f"round {done} done: objective {value:.6g}")
 
-    def _norm(self, standing: Standing) -> float:
+    def _norm(self, standing: Standing[FloatArray]) -> float:
         gradient = standing.state.gradient if self.scales is None else standing.state.gradient / self.scales
         return float(np.linalg.norm(gradient)) / max(standing.first, 1e-300)
 
-    def _left(self, standing: Standing, now: float, norm: float) -> float | None:
+    def _left(self, standing: Standing[FloatArray], now: float, norm: float) -> float | None:
         """Seconds to the end of the round, if the gradient goes on falling as it did; at most all steps allowed."""
         assert self._round is not None
         begun, step, first = self._round

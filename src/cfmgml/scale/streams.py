@@ -1,23 +1,26 @@
 """Learning from a stream: each bag is seen once, in the order it comes."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of, targets_in_order
-from cfmgml.learning.learned import Learned, StepSizes
+from cfmgml.learning.learned import Learned, Learner, StepSizes
 from cfmgml.learning.scoring import ExplicitScorer
 from cfmgml.learning.solvers.cccp import Problem
+from cfmgml.learning.training import Training
 from cfmgml.scale.maps import resolve_explicit
 from cfmgml.scale.minibatches import BAGS, FITTED_STEPS, AdaGrad, batches
-from cfmgml.scale.partitions import check_no_context, loss_of
 from cfmgml.stores import BagStore
 
+Model = TypeVar("Model", bound=Learner)
 
-def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
+
+def partial_fit(model: Model, X: BagDataset | BagStore, Y: ArrayLike | None = None) -> Model:
     """Go on learning from these bags, by mini-batches; ``CfMGML.partial_fit`` calls this.
 
     A model that has learned something goes on from there, with the kernel as it was settled then: weights of explicit
@@ -38,34 +41,35 @@ def partial_fit(model: Any, X: BagDataset | BagStore, Y: Any = None) -> Any:
     >>> bool(model.objective_[-1] < 0.8 * model.objective_[0])
     True
     """
-    _check_params(model)
+    training = Training.of(model)
+    _check(training)
     if isinstance(X, BagStore) and Y is not None:
         raise ValueError("a store has its own labels: leave Y out.")
-    learned = getattr(model, "learned_", None)
+    learned: Learned | None = getattr(model, "learned_", None)
     if learned is not None:
-        _check_goes_on(model, learned)
+        _check_goes_on(training, learned)
     for bags in X if isinstance(X, BagStore) else [check_bags(X)]:
-        learned = _went_on(model, learned or _nothing_yet(model, bags, Y), bags, Y)
-    model.learned_ = learned
+        learned = _went_on(training, learned or _nothing_yet(training, bags, Y), bags, Y)
+    if learned is not None:
+        model.learned_ = learned
     return model
 
 
-def _check_params(model: Any) -> None:
-    model._check_params()
-    if model.solver != "cccp":
-        raise ValueError(f"partial_fit needs solver='cccp', got {model.solver!r}.")
-    check_no_context(model)
-    if model.probability:
+def _check(training: Training) -> None:
+    if not training.is_cccp:
+        raise ValueError(f"partial_fit needs solver='cccp', got {training.solver!r}.")
+    training.check_no_context()
+    if training.probability:
         raise ValueError("probability=True needs scores of held-out bags, which a stream has not: use fit, or False.")
 
 
-def _check_goes_on(model: Any, learned: Learned) -> None:
+def _check_goes_on(training: Training, learned: Learned) -> None:
     """Refuse parameters that say something else than what was learned, instead of passing over them."""
-    if learned.scorer.n_scores != len(learned.label_names):
+    if learned.has_context:
         raise ValueError("this model was fitted with context, which a stream cannot learn: fit it with context=0.")
-    if model.kernel is not None and not _same_kernel(as_kernel(model.kernel), learned.kernel):
-        raise ValueError(f"the kernel is {model.kernel!r}, the model learned with {learned.kernel!r}: use fit.")
-    if learned.intercept.any() and not model.fit_intercept:
+    if training.kernel is not None and not _same_kernel(as_kernel(training.kernel), learned.kernel):
+        raise ValueError(f"the kernel is {training.kernel!r}, the model learned with {learned.kernel!r}: use fit.")
+    if learned.intercept.any() and not training.fit_intercept:
         raise ValueError("this model learned an intercept, which fit_intercept=False would drop: use fit.")
 
 
@@ -79,11 +83,11 @@ def _same_kernel(given: Any, settled: Any) -> bool:
     return given is settled or bool(np.array_equal(given, settled))
 
 
-def _nothing_yet(model: Any, bags: BagDataset, Y: Any) -> Learned:
+def _nothing_yet(training: Training, bags: BagDataset, Y: ArrayLike | None) -> Learned:
     """Weights of 0 for a kernel that is settled on these bags."""
     labels, _ = check_targets(bags, Y)
     names = label_names_of(bags, labels)
-    kernel = resolve_explicit(model.kernel, bags.graphs)
+    kernel = resolve_explicit(training.kernel, bags.graphs)
     n_features = kernel.features(bags.graphs[:1]).shape[1]
     return Learned(
         label_names=names,
@@ -103,22 +107,17 @@ def _nothing_yet(model: Any, bags: BagDataset, Y: Any) -> Learned:
     )
 
 
-def _went_on(model: Any, learned: Learned, bags: BagDataset, Y: Any) -> Learned:
+def _went_on(training: Training, learned: Learned, bags: BagDataset, Y: ArrayLike | None) -> Learned:
     """What a model that learned this knows after these bags."""
     labels, known = targets_in_order(bags, Y, learned.label_names)
     if learned.builder is not None:
         learned.builder.check_same(bags.builder)
     counts = learned.label_counts + (labels & known).sum(0)
-    loss = replace(
-        loss_of(model, len(counts)),
-        bag_ptr=bags.bag_ptr,
-        relevant=labels & known,
-        irrelevant=~labels & known,
-        label_weights=model._label_weights(counts, learned.label_names.tolist()),
-    )
-    problem = Problem(learned.scorer.rows(bags.graphs), loss, 0.0, model._has_intercept)
+    weights = training.label_weights(counts, learned.label_names.tolist())
+    loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
+    problem = Problem(learned.scorer.rows(bags.graphs), loss, 0.0, training.has_intercept)
     descent = _descent(learned, problem)
-    values = [descent.step(batch, model.alpha) for batch in batches(problem)]
+    values = [descent.step(batch, training.alpha) for batch in batches(problem)]
     weights, intercept = problem.unpack(descent.theta)
     return replace(
         learned,

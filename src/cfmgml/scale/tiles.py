@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from cfmgml.common.compute import Compute
 from cfmgml.common.digests import digest_of
 from cfmgml.common.files import atomic_write
 from cfmgml.common.progress import progress
-from cfmgml.common.typing import FloatArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.kernels.files import kernel_digest
-from cfmgml.kernels.gram import check_dtype, gram_matrix
-from cfmgml.scale.engines import running
+from cfmgml.kernels.function import KernelLike
+from cfmgml.kernels.gram import compute_gram
+from cfmgml.scale.engines import EngineLike, running
 from cfmgml.stores import BagStore
 
 TILE = 2048
@@ -23,13 +24,13 @@ Tile = tuple[int, int]
 
 
 def gram_to_zarr(
-    kernel: Any,
+    kernel: KernelLike,
     graphs: GraphBatch | BagStore,
     path: str | Path,
     *,
     tile: int = TILE,
     dtype: DTypeLike = "float32",
-    engine: Any = "inline",
+    engine: EngineLike = "inline",
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Any:
@@ -72,7 +73,7 @@ def gram_to_zarr(
     settled = as_kernel(kernel)
     settled = settled if settled.is_resolved else settled.resolve(batch)
     path, done = Path(path), Path(f"{path}.tiles")
-    _open(path, batch, settled, tile, check_dtype(dtype), done)
+    _open(path, batch, settled, tile, Compute(dtype).numbers, done)
     n_tiles = -(-batch.n_graphs // tile)
     left = [(i, j) for i in range(n_tiles) for j in range(i, n_tiles) if not (done / f"{i}-{j}").exists()]
     with running(engine, n_jobs) as workers, progress("Gram matrix", len(left), verbose) as advance:
@@ -86,9 +87,8 @@ def compute_tile(at: Tile, kernel: Kernel, graphs: GraphBatch, path: str, tile: 
     """Compute one tile and its mirror image, and only then note that it is there."""
     array = _zarr().open_array(path, mode="r+")
     rows, columns = (slice(k * tile, min((k + 1) * tile, graphs.n_graphs)) for k in at)
-    values: FloatArray = gram_matrix(
-        kernel, graphs[rows], None if at[0] == at[1] else graphs[columns], dtype=array.dtype
-    )
+    others = None if at[0] == at[1] else graphs[columns]
+    values = compute_gram(kernel, graphs[rows], Compute(array.dtype), others)
     array[rows, columns] = values
     if at[0] != at[1]:
         array[columns, rows] = values.T
@@ -96,13 +96,12 @@ def compute_tile(at: Tile, kernel: Kernel, graphs: GraphBatch, path: str, tile: 
         pass
 
 
-def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: Any, done: Path) -> None:
+def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: np.dtype[np.generic], done: Path) -> None:
     """Make the array, or see that the one that is there is of the same graphs and kernel."""
     zarr = _zarr()
     told = {"matrix": digest_of(graphs.arrays(), kernel_digest(kernel)), "tile": tile, "dtype": str(dtype)}
     if path.exists():
-        found = zarr.open_array(str(path), mode="r").attrs.get("cfmgml")
-        if found != told:
+        if zarr.open_array(str(path), mode="r").attrs.get("cfmgml") != told:
             raise ValueError(f"{path} holds another matrix (other graphs, kernel, tile or dtype); remove it first.")
         return
     done.mkdir(parents=True, exist_ok=True)

@@ -3,20 +3,21 @@
 import uuid
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from cfmgml.common.typing import FloatArray
 from cfmgml.kernels import Kernel
-from cfmgml.learning.learned import Learned
+from cfmgml.learning.learned import Learned, Learner
 from cfmgml.learning.scoring import ExplicitScorer
 from cfmgml.learning.solvers.cccp import Solution, Standing, solve_cccp
 from cfmgml.learning.solvers.lbfgs import State
+from cfmgml.learning.training import Training
 from cfmgml.scale.checkpoints import Checkpoint
-from cfmgml.scale.engines import Engine, Joblib, running
+from cfmgml.scale.engines import Engine, EngineLike, Joblib, running
 from cfmgml.scale.maps import SAMPLE_GRAPHS, resolve_on_sample
-from cfmgml.scale.partitions import Job, check_no_context, features_key, loss_of, release
+from cfmgml.scale.partitions import Job, features_key, release
 from cfmgml.scale.problem import Block, StoreProblem, cut_blocks, describe_block
 from cfmgml.scale.reports import Reporter
 from cfmgml.scale.scratch import feature_folder
@@ -25,11 +26,14 @@ from cfmgml.stores import BagStore
 MEMORY_SHARE = 0.25  # of a worker's memory, for features
 
 
+Model = TypeVar("Model", bound=Learner)
+
+
 def fit_store(
-    model: Any,
+    model: Model,
     store: BagStore,
     *,
-    engine: Any = "inline",
+    engine: EngineLike = "inline",
     n_blocks: int | None = None,
     memory: int | None = None,
     cache: str | Path | None = None,
@@ -37,7 +41,7 @@ def fit_store(
     checkpoint_every: int = 10,
     sample_graphs: int = SAMPLE_GRAPHS,
     cheap_start: bool = True,
-) -> Any:
+) -> Model:
     """Fit a `CfMGML` to a store in bounded memory; ``model.fit(store)`` calls this.
 
     Parameters
@@ -83,35 +87,31 @@ def fit_store(
     >>> model.decision_function(bags).shape
     (40, 10)
     """
-    _check(model, store)
-    report = Reporter(model.verbose, *_limits(model), model.tol)
-    with running(engine, model.n_jobs) as workers:
-        kernel = resolve_on_sample(model.kernel, store, sample_graphs, model.random_state)
+    training = Training.of(model)
+    _check(training, store)
+    report = Reporter(training.compute.verbose, *training.limits, training.tol)
+    with running(engine, training.compute.n_jobs) as workers:
+        kernel = resolve_on_sample(training.kernel, store, sample_graphs, training.random_state)
         report.say(f"{store!r}: {kernel!r} settled on a sample")
         with feature_folder(cache) as folder:
-            job = _make_job(model, store, kernel, folder, _memory_of_one(workers, memory))
+            job = _make_job(training, store, kernel, folder, _memory_of_one(workers, memory))
             try:
                 blocks = cut_blocks(store.n_partitions, n_blocks)
-                job, problem, counts = _describe(model, job, workers, blocks)
+                job, problem, counts = _describe(training, job, workers, blocks)
                 report.say(f"{problem.n_features:,} features of {store.n_graphs:,} graphs are ready")
                 kept = None if checkpoint is None else Checkpoint(Path(checkpoint), problem.key(), checkpoint_every)
-                solution = _solve(model, problem, report, kept, cheap_start)
+                solution = _solve(training, problem, report, kept, cheap_start)
             finally:
                 workers.everywhere(partial(release, job.run, job.key, folder, cache is None))
     model.learned_ = _learned(store, kernel, solution, counts)
     return model
 
 
-def _limits(model: Any) -> tuple[int, int]:
-    return model.n_rounds or 5, model.max_iter or 200
-
-
-def _check(model: Any, store: BagStore) -> None:
-    model._check_params()
-    if model.solver != "cccp":
-        raise ValueError(f"over a store only solver='cccp' works, got {model.solver!r}.")
-    check_no_context(model)
-    if model.probability:
+def _check(training: Training, store: BagStore) -> None:
+    if not training.is_cccp:
+        raise ValueError(f"over a store only solver='cccp' works, got {training.solver!r}.")
+    training.check_no_context()
+    if training.probability:
         raise ValueError("probability=True needs scores of held-out bags: fit a store without it.")
     if "Y" not in store.columns:
         raise ValueError(f"the bags of {store.path} have no labels to learn from.")
@@ -123,25 +123,29 @@ def _memory_of_one(workers: Engine, memory: int | None) -> int:
     return int(MEMORY_SHARE * workers.memory_of_one() if memory is None else memory / workers.n_workers)
 
 
-def _make_job(model: Any, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
-    loss = loss_of(model, store.n_labels)
+def _make_job(training: Training, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
+    loss = training.loss_of_no_bags(store.n_labels)
     key, run = features_key(store, kernel), uuid.uuid4().hex
-    return Job(store, kernel, loss, bool(model.fit_intercept), cache, memory, key, run)
+    return Job(store, kernel, loss, training.has_intercept, cache, memory, key, run)
 
 
-def _describe(model: Any, job: Job, workers: Engine, blocks: list[Block]) -> tuple[Job, StoreProblem, FloatArray]:
+def _describe(
+    training: Training, job: Job, workers: Engine, blocks: list[Block]
+) -> tuple[Job, StoreProblem, FloatArray]:
     """The first pass makes the features, so whatever is wrong with a partition shows before training starts.
 
     And counts the bags that have each label.
     """
     squares, counts = workers.map_sum(describe_block, blocks, job)
     assert job.store.label_names is not None
-    weights = model._label_weights(counts, job.store.label_names.tolist())
+    weights = training.label_weights(counts, job.store.label_names.tolist())
     job = job.with_weights(weights)
-    return job, StoreProblem(job, workers, blocks, model.alpha, squares), counts
+    return job, StoreProblem(job, workers, blocks, training.alpha, squares), counts
 
 
-def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool) -> Solution:
+def _solve(
+    training: Training, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool
+) -> Solution[FloatArray]:
     resume = None if kept is None else kept.load()
     report.scales = problem.scales()
     if resume is not None:
@@ -149,16 +153,15 @@ def _solve(model: Any, problem: StoreProblem, report: Reporter, kept: Checkpoint
     elif cheap_start:
         resume = _start(problem, report)
 
-    def on_step(standing: Standing) -> None:
+    def on_step(standing: Standing[FloatArray]) -> None:
         report.step(standing)
         if kept is not None:
             kept.save(standing)
 
-    rounds, steps = _limits(model)
-    return solve_cccp(problem, rounds, steps, model.tol, report.round, on_step=on_step, resume=resume)
+    return solve_cccp(problem, *training.limits, training.tol, report.round, on_step=on_step, resume=resume)
 
 
-def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
+def _start(problem: StoreProblem, report: Reporter) -> Standing[FloatArray] | None:
     """The first round's bound, which is the one around zero whatever its descent starts from; None if the mini-batches
     did not get below zero's value."""
     zero, scales = problem.start(), problem.scales()
@@ -170,11 +173,10 @@ def _start(problem: StoreProblem, report: Reporter) -> Standing | None:
     report.say(f"a pass of mini-batches: objective {value:.6g} -> {better:.6g}")
     if not better < value:
         return None
-    empty = np.zeros((0, len(theta)))
-    return Standing(zero, State(theta / scales, better, slope * scales, empty, empty), 0, [], 0, first)
+    return Standing(zero, State(theta / scales, better, slope * scales), 0, [], 0, first)
 
 
-def _learned(store: BagStore, kernel: Kernel, solution: Solution, counts: FloatArray) -> Learned:
+def _learned(store: BagStore, kernel: Kernel, solution: Solution[FloatArray], counts: FloatArray) -> Learned:
     assert store.label_names is not None
     return Learned(
         label_names=store.label_names,

@@ -7,13 +7,14 @@ to round. The first round starts at zero, where the linearisation is each bag's 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.learning.objective import Linearisation, RankLoss
-from cfmgml.learning.solvers.lbfgs import State, descend
+from cfmgml.learning.solvers.lbfgs import Algebra, Arrays, Function, State, Vector, descend
 
 CURVATURE = 0.03  # of .1, .03, .01 and .003, the fewest steps over alphas from .1 to 1e-6 on MSRC v2
 ROUND_GAIN = 1e-3  # a round that lowers the objective by less, relatively, is the last
@@ -21,40 +22,83 @@ SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-
 
 
 @dataclass(frozen=True)
-class Solution:
-    """What a solver found, in the space of the rows it was given."""
+class Solution(Generic[Vector]):
+    """What a solver hands back, in the space of the rows it was given."""
 
     coef: FloatArray  # (n_features, n_labels)
     intercept: FloatArray  # (n_labels,)
     objective: list[float]  # a value a round that was kept
     n_iter: int
     gradient_norm: float  # of the last round's convex bound, relative to the one at the start
-    trail: tuple[FloatArray, ...] = ()  # where each round ended, for a solver of a problem nearby
+    trail: tuple[Vector, ...] = ()  # where each round ended, for a solver of a problem nearby
     reached: Sequence[float] = ()  # a value a round before it is judged; beyond rounding, a rise is a fault
 
 
-class Bound(Protocol):
+class Bound(Protocol[Vector]):
     """A convex function above the objective that touches it at one point."""
 
-    def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]: ...
+    def value_and_gradient(self, theta: Vector) -> tuple[float, Vector]: ...
 
 
-class Minimisable(Protocol):
+class Space(Algebra[Vector], Protocol[Vector]):
+    """Where L-BFGS steps: units and an inner product in which a bound bends about the same in all directions."""
+
+    def enter(self, theta: Vector) -> Vector:
+        """A point of this space."""
+
+    def leave(self, point: Vector) -> Vector: ...
+    def lower(self, gradient: Vector) -> Vector:
+        """A gradient of this space as one with respect to theta."""
+
+    def steepness(self, gradient: Vector) -> float:
+        """The norm of a gradient with respect to theta."""
+
+    def function(self, bound: Any) -> Function[Vector]:
+        """A bound of this space's problem as a function of points of this space."""
+
+
+class Minimisable(Protocol[Vector]):
     """What `solve_cccp` needs of a problem; wherever its rows are, and however they are summed over."""
 
-    def start(self) -> FloatArray: ...
-    def scales(self) -> FloatArray: ...
-    def bound(self, theta: FloatArray) -> Bound: ...
-    def value_and_gradient(self, theta: FloatArray) -> tuple[float, FloatArray]: ...
-    def unpack(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]: ...
-    def in_precision(self, dtype: Any) -> "Minimisable": ...
+    def start(self) -> Vector: ...
+    def space(self) -> Space[Vector]: ...
+    def bound(self, theta: Vector) -> Bound[Vector]: ...
+    def value_and_gradient(self, theta: Vector) -> tuple[float, Vector]: ...
+    def unpack(self, theta: Vector) -> tuple[FloatArray, FloatArray]: ...
+    def in_precision(self, dtype: DTypeLike) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Units(Arrays):
+    """Arrays whose entries are measured in units of their own."""
+
+    scales: FloatArray
+
+    def enter(self, theta: FloatArray) -> FloatArray:
+        return theta / self.scales
+
+    def leave(self, point: FloatArray) -> FloatArray:
+        return point * self.scales
+
+    def lower(self, gradient: FloatArray) -> FloatArray:
+        return gradient / self.scales
+
+    def steepness(self, gradient: FloatArray) -> float:
+        return float(np.linalg.norm(gradient))
+
+    def function(self, bound: Bound[FloatArray]) -> Function[FloatArray]:
+        def scaled(point: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = bound.value_and_gradient(point * self.scales)
+            return value, gradient * self.scales
+
+        return scaled
 
 
 @dataclass(frozen=True)
 class Problem:
     """Minimise ``alpha / 2 |W|^2 + loss(rows @ W + b)`` over W and, if asked for, b."""
 
-    rows: Any  # (n_graphs, n_features), dense or sparse
+    rows: Rows  # (n_graphs, n_features)
     loss: RankLoss
     alpha: float
     fit_intercept: bool
@@ -63,7 +107,7 @@ class Problem:
     def n_labels(self) -> int:
         return int(self.loss.relevant.shape[1])
 
-    def in_precision(self, dtype: Any) -> "Problem":
+    def in_precision(self, dtype: DTypeLike) -> Self:
         """The same problem over rows of this precision."""
         return replace(self, rows=self.rows.astype(dtype, copy=False))
 
@@ -84,6 +128,9 @@ class Problem:
         squares = column_squares(self.rows)
         units = units_of_theta(squares, self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels)
         return units.astype(self.rows.dtype, copy=False)
+
+    def space(self) -> Units:
+        return Units(self.scales())
 
     def scores(self, theta: FloatArray) -> FloatArray:
         coef, intercept = self.unpack(theta)
@@ -111,17 +158,17 @@ class ProblemBound:
         return self.problem.value_and_gradient(theta, self.around)
 
 
-def scores_of_rows(rows: Any, coef: FloatArray) -> FloatArray:
+def scores_of_rows(rows: Rows, coef: FloatArray) -> FloatArray:
     """``rows @ coef``; with few labels, up to 3 times faster as (labels, features) @ (features, graphs)."""
     return np.ascontiguousarray((coef.T @ rows.T).T)
 
 
-def sums_of_rows(rows: Any, amounts: FloatArray) -> FloatArray:
+def sums_of_rows(rows: Rows, amounts: FloatArray) -> FloatArray:
     """``rows.T @ amounts``, likewise."""
     return np.asarray((amounts.T @ rows).T)
 
 
-def column_squares(rows: Any) -> FloatArray:
+def column_squares(rows: Rows) -> FloatArray:
     """The squared length of each column."""
     if hasattr(rows, "multiply"):
         return np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
@@ -141,11 +188,11 @@ def units_of_theta(squares: FloatArray, n_bags: int, alpha: float, fit_intercept
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Generic[Vector]):
     """Where a run stands between two steps: all that is needed to take it up again."""
 
-    around: FloatArray  # the point that this round's bound touches
-    state: State  # of this round's descent, in scaled units
+    around: Vector  # the point that this round's bound touches
+    state: State[Vector]  # of this round's descent, in the problem's space
     steps: int  # of this round
     objective: list[float]  # after each round before
     n_iter: int  # steps of all rounds before
@@ -153,71 +200,72 @@ class Standing:
 
 
 def minimise_bound(
-    bound: Bound,
-    theta: FloatArray,
-    scales: FloatArray,
+    bound: Bound[Vector],
+    theta: Vector,
+    space: Space[Vector],
     max_iter: int,
     enough: float,
-    on_step: Callable[[State, int], None] = lambda state, steps: None,
-    resume: tuple[State, int] | None = None,
-) -> tuple[FloatArray, int, float]:
-    """One round: L-BFGS in scaled units until the true gradient's norm is ``enough``; point, steps and that norm."""
-
-    def scaled(point: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = bound.value_and_gradient(point * scales)
-        return value, gradient * scales
-
-    state, steps = (State.start(scaled, theta / scales), 0) if resume is None else resume
-    norm = float(np.linalg.norm(state.gradient / scales))
+    on_step: Callable[[State[Vector], int], None] = lambda state, steps: None,
+    resume: tuple[State[Vector], int] | None = None,
+) -> tuple[Vector, int, float]:
+    """One round: L-BFGS in a space until the true gradient's norm is ``enough``; point, steps and that norm."""
+    function = space.function(bound)
+    state, steps = (State.start(function, space.enter(theta)), 0) if resume is None else resume
+    norm = space.steepness(space.lower(state.gradient))
     on_step(state, steps)
     if norm > enough and steps < max_iter:
-        states = descend(scaled, state)
+        states = descend(function, state, algebra=space)
         for state in states:
             steps += 1
-            norm = float(np.linalg.norm(state.gradient / scales))
+            norm = space.steepness(space.lower(state.gradient))
             on_step(state, steps)
             if norm <= enough or steps >= max_iter:
                 break
-    return state.point * scales, steps, norm
+    return space.leave(state.point), steps, norm
+
+
+AnyMinimisable = TypeVar("AnyMinimisable", bound=Minimisable[Any])
+
+
+def in_precision_for(tol: float, problem: AnyMinimisable) -> AnyMinimisable:
+    """The problem with rows that are multiplied in float32 where a tolerance allows it."""
+    return problem.in_precision(np.float32) if tol >= SINGLE_PRECISION_TOL else problem
 
 
 def solve_cccp(
-    problem: Minimisable,
+    problem: Minimisable[Vector],
     n_rounds: int,
     max_iter: int,
     tol: float,
     on_round: Callable[[int, float], None] = lambda done, value: None,
-    start: FloatArray | None = None,
-    trail: Sequence[FloatArray] = (),
-    on_step: Callable[[Standing], None] = lambda standing: None,
-    resume: Standing | None = None,
-) -> Solution:
+    trail: Sequence[Vector] = (),
+    on_step: Callable[[Standing[Vector]], None] = lambda standing: None,
+    resume: Standing[Vector] | None = None,
+) -> Solution[Vector]:
     """Rounds of L-BFGS until the objective stops falling or ``n_rounds`` are done.
 
-    A round ends after ``max_iter`` steps, or when the norm of its gradient is ``tol`` times the one at zero. With
-    ``start`` the first round starts there. With the ``trail`` of a problem nearby, a round starts where that one's
-    round ended if its bound is lower there: rounds are convex, so this saves steps and changes no result by more than
-    ``tol`` does. (Taking that problem's solution for ``start`` saves more, and costs a point of average precision on
-    MSRC v2: it keeps the representatives of the stronger regularisation.) Where ``tol`` allows it, rows are multiplied
-    in float32. ``on_step`` is told where the run stands, and ``resume`` goes on from there.
+    A round ends after ``max_iter`` steps, or when the norm of its gradient is ``tol`` times the one at zero. With the
+    ``trail`` of a problem nearby, a round starts where that one's round ended if its bound is lower there: rounds are
+    convex, so this saves steps and changes no result by more than ``tol`` does. (Linearising around that problem's
+    solution saves more, and costs a point of average precision on MSRC v2: it keeps the representatives of the stronger
+    regularisation.) Where ``tol`` allows it, rows are multiplied in float32. ``on_step`` is told where the run stands,
+    and ``resume`` goes on from there.
     """
-    if tol >= SINGLE_PRECISION_TOL:
-        problem = problem.in_precision(np.float32)
-    zero, scales = problem.start(), problem.scales()
+    problem = in_precision_for(tol, problem)
+    theta, space = problem.start(), problem.space()
     if resume is None:
-        first = float(np.linalg.norm(problem.value_and_gradient(zero)[1]))
-        theta = zero if start is None else start.astype(zero.dtype, copy=False)
+        first = space.steepness(problem.value_and_gradient(theta)[1])
         objective, n_iter = list[float](), 0
     else:
         first, theta, objective, n_iter = resume.first, resume.around, list(resume.objective), resume.n_iter
-    reached, ends = list(objective), list[FloatArray]()
+    reached, ends = list(objective), list[Vector]()
     norm = first
     taken_up = None if resume is None else (resume.state, resume.steps)
     for done in range(len(objective) + 1, n_rounds + 1):
         tell = _teller(on_step, theta, objective, n_iter, first)
         bound = problem.bound(theta)
         begin = _lower(bound, theta, trail[done - 1]) if done <= len(trail) else theta
-        end, steps, end_norm = minimise_bound(bound, begin, scales, max_iter, tol * first, tell, taken_up)
+        end, steps, end_norm = minimise_bound(bound, begin, space, max_iter, tol * first, tell, taken_up)
         taken_up = None
         value = problem.value_and_gradient(end)[0]
         reached.append(value)
@@ -229,15 +277,15 @@ def solve_cccp(
         on_round(done, value)
         if done > 1 and objective[-2] - value <= ROUND_GAIN * abs(objective[-2]):
             break
-    coef, intercept = problem.unpack(theta.astype(np.float64, copy=False))
+    coef, intercept = (part.astype(np.float64, copy=False) for part in problem.unpack(theta))
     return Solution(coef, intercept, objective, n_iter, norm / first if first else 0.0, tuple(ends), reached)
 
 
-def _lower(bound: Bound, theta: FloatArray, other: FloatArray) -> FloatArray:
+def _lower(bound: Bound[Vector], theta: Vector, other: Vector) -> Vector:
     return other if bound.value_and_gradient(other)[0] < bound.value_and_gradient(theta)[0] else theta
 
 
 def _teller(
-    on_step: Callable[[Standing], None], around: FloatArray, objective: list[float], n_iter: int, first: float
-) -> Callable[[State, int], None]:
+    on_step: Callable[[Standing[Vector]], None], around: Vector, objective: list[float], n_iter: int, first: float
+) -> Callable[[State[Vector], int], None]:
     return lambda state, steps: on_step(Standing(around, state, steps, list(objective), n_iter, first))

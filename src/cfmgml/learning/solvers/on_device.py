@@ -2,20 +2,18 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from scipy import sparse
 
-from cfmgml.common.typing import FloatArray
-from cfmgml.learning.solvers.cccp import (
-    CURVATURE,
-    ROUND_GAIN,
-    SINGLE_PRECISION_TOL,
-    Problem,
-    Solution,
-    column_squares,
-)
+from cfmgml.common.compute import torch_device
+from cfmgml.common.typing import FloatArray, Rows
+from cfmgml.learning.solvers.cccp import CURVATURE, Problem, Solution, column_squares, in_precision_for, solve_cccp
+
+if TYPE_CHECKING:
+    import torch
+
+    from cfmgml.gpu.training import DeviceProblem
 
 
 def solve_cccp_on_device(
@@ -26,44 +24,46 @@ def solve_cccp_on_device(
     tol: float,
     device: str,
     on_round: Callable[[int, float], None],
-    trail: Sequence[FloatArray] = (),
-) -> tuple[Solution, FloatArray]:
+    trail: "Sequence[torch.Tensor]" = (),
+) -> "tuple[Solution[torch.Tensor], FloatArray]":
     """As `solve_cccp`, on a device, and the scores of the training graphs.
 
     With ``is_gram`` the problem's rows are a Gram matrix, and the solution's weights are one coefficient a graph.
     """
+    there = in_precision_for(tol, to_device(problem, is_gram, device))
+    solution = solve_cccp(there, n_rounds, max_iter, tol, on_round, trail)
+    return solution, there.scores(solution.trail[-1]).cpu().numpy()
+
+
+def to_device(problem: Problem, is_gram: bool, device: str) -> "DeviceProblem":
+    """The same problem with its rows on a device."""
     import torch
 
-    from cfmgml.gpu.devices import torch_device
-    from cfmgml.gpu.spaces import GramSpace, RowSpace
-    from cfmgml.gpu.training import train
+    from cfmgml.gpu.node_blocks import as_tensor
+    from cfmgml.gpu.rank_loss import TorchRankLoss
+    from cfmgml.gpu.spaces import GramSpace, RowSpace, Space
+    from cfmgml.gpu.training import DeviceProblem
 
-    place, bend = torch_device(device), CURVATURE / problem.loss.n_bags
-    dtype = np.dtype(np.float32 if tol >= SINGLE_PRECISION_TOL else np.float64)
-    if is_gram:
-        space: Any = GramSpace(problem.rows.to(getattr(torch, dtype.name)), problem.alpha, bend)
-    else:
-        squares = column_squares(problem.rows)
-        rows, turned = (_on(side, dtype, place) for side in (problem.rows, problem.rows.T))
-        space = RowSpace(rows, turned, _on(squares, np.dtype(np.float64), place), problem.alpha, bend)
-    found = train(
-        space, problem.loss, problem.alpha, problem.fit_intercept, n_rounds, max_iter, tol, CURVATURE, ROUND_GAIN,
-        place, on_round, trail,
-    )  # fmt: skip
-    solution = Solution(
-        found.coef, found.intercept, found.objective, found.n_iter, found.gradient_norm, found.trail, found.reached
-    )
-    return solution, found.scores
+    place, rows, alpha, bend = torch_device(device), problem.rows, problem.alpha, CURVATURE / problem.loss.n_bags
+
+    def make_space(precision: str) -> Space:
+        numbers = getattr(torch, precision)
+        if is_gram:
+            return GramSpace(cast("torch.Tensor", rows).to(numbers), alpha, bend, CURVATURE)
+        bends = np.append(bend * column_squares(rows) + alpha, CURVATURE)
+        sides = _on(rows, numbers, place), _on(rows.T, numbers, place)
+        return RowSpace(*sides, as_tensor(bends, torch.float64, place))
+
+    return DeviceProblem(make_space, TorchRankLoss(problem.loss, place), alpha, problem.fit_intercept)
 
 
-def _on(rows: Any, dtype: np.dtype[Any], place: Any) -> Any:
+def _on(rows: Rows, numbers: "torch.dtype", place: "torch.device") -> "torch.Tensor":
     """Dense or sparse rows on a device."""
     import torch
 
     from cfmgml.gpu.node_blocks import as_tensor
 
-    numbers = getattr(torch, dtype.name)
-    if not sparse.issparse(rows):
+    if isinstance(rows, np.ndarray):
         return as_tensor(rows, numbers, place)
     rows = rows.tocsr()
     with warnings.catch_warnings():  # torch says that sparse rows are new to it

@@ -12,12 +12,12 @@ what the page says, to show what that gives.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from cfmgml.common.segments import lengths, offsets, segment_argmax, segment_sum
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray, Rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, scores_of_rows, sums_of_rows
 
 OnRound = Callable[[int, float], None]
@@ -40,8 +40,8 @@ def solve_paper(
     n_steps: int,
     rng: np.random.Generator,
     on_round: OnRound = _quiet,
-    dtype: Any = "float64",
-) -> tuple[Solution, IntArray]:
+    dtype: DTypeLike = "float64",
+) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1, corrected: projected subgradient steps of size 1 / (lambda t) on the representatives' scores.
 
     Counts start from zero in every round and the first step looks at the last round's weights. Returns the weights with
@@ -79,8 +79,8 @@ def solve_printed(
     n_steps: int,
     rng: np.random.Generator,
     on_round: OnRound = _quiet,
-    dtype: Any = "float64",
-) -> tuple[Solution, IntArray]:
+    dtype: DTypeLike = "float64",
+) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1 as printed, signs and all."""
     loss, rows, alpha = problem.loss.plain, problem.rows, problem.alpha
     relevant, irrelevant = loss.relevant, loss.irrelevant
@@ -133,9 +133,9 @@ class _Comparisons:
     multiplied as they are.
     """
 
-    rows: Any
+    rows: Rows
     n_rounds: int
-    dtype: Any
+    dtype: DTypeLike
 
     def among(self, chosen: IntArray) -> Callable[[FloatArray], FloatArray]:
         """A function from an amount for every (bag, label) to the scores of the representatives."""

@@ -1,0 +1,109 @@
+"""Learning from bags in memory: rows for all graphs, a solver, and what it hands back."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from cfmgml.common.progress import progress
+from cfmgml.common.segments import segment_argmax, take_segments
+from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.data.bags import BagDataset
+from cfmgml.kernels import choose_kernel
+from cfmgml.kernels.context import Context
+from cfmgml.learning.calibration import Calibration, calibrate
+from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
+from cfmgml.learning.learned import Learned
+from cfmgml.learning.scoring import training_rows
+from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
+from cfmgml.learning.solvers.on_device import solve_cccp_on_device
+from cfmgml.learning.solvers.paper import solve_paper, solve_printed
+from cfmgml.learning.training import Training
+
+
+def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -> list[Learned]:
+    """What is learned by trainings that differ in alpha only, from the largest alpha to the smallest.
+
+    Kernel values are computed once, and each round of ``cccp`` starts where the same round ended before.
+    """
+    bags, how = check_bags(X), path[0]
+    labels, known = check_targets(bags, Y)
+    kernel = choose_kernel(how.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
+    context = Context(bags.bag_ptr, float(how.context))
+    train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, keep_on_device=how.is_cccp)
+    names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
+    steps_from: Solution[Any] | None = None
+    all_learned = []
+    for training in path:
+        seeds = np.random.default_rng(check_random_state(training.random_state).randint(2**31))
+        weights = training.label_weights(counts, names.tolist())
+        loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
+        problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
+        solution, representatives = _solve(training, problem, seeds, steps_from, train.is_gram)
+        steps_from = solution
+        all_learned.append(
+            Learned(
+                label_names=names,
+                label_counts=counts,
+                n_bags=bags.n_bags,
+                kernel=kernel,
+                scorer=train.scorer(solution.coef),
+                intercept=solution.intercept,
+                objective=np.array(solution.objective),
+                representatives=representatives,
+                n_iter=solution.n_iter,
+                gradient_norm=solution.gradient_norm,
+                fingerprint=bags.fingerprint(),
+                info=dict(bags.info),
+                builder=bags.builder,
+                calibration=_calibrate(training, bags, labels, known, seeds) if training.probability else None,
+            )
+        )
+    return all_learned
+
+
+def _solve(
+    training: Training, problem: Problem, seeds: np.random.Generator, last: Solution[Any] | None, is_gram: bool
+) -> tuple[Solution[Any], IntArray]:
+    """The weights, and the graphs that stand for their bags."""
+    rounds, steps = training.limits
+    with progress(f"Training ({training.solver})", rounds, training.compute.verbose) as advance:
+
+        def tell(done: int, value: float) -> None:
+            advance(1)
+
+        if not training.is_cccp:
+            solve = solve_paper if training.solver == "paper" else solve_printed
+            return solve(problem, rounds, steps, seeds, tell, training.compute.numbers)
+        trail = () if last is None else last.trail
+        solution: Solution[Any]
+        if training.compute.on_numpy:
+            solution = solve_cccp(problem, rounds, steps, training.tol, tell, trail)
+            scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
+        else:
+            limits = rounds, steps, training.tol
+            solution, scores = solve_cccp_on_device(problem, is_gram, *limits, training.compute.device, tell, trail)
+        return solution, segment_argmax(scores, problem.loss.bag_ptr)
+
+
+def _calibrate(
+    training: Training, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
+) -> Calibration:
+    """On the scores of held-out bags, by as many more fits as there are folds."""
+    from sklearn.model_selection import KFold  # slow to import, and seldom needed
+
+    n_folds = min(3, bags.n_bags)
+    if n_folds < 2:
+        raise ValueError("probability=True needs at least two bags: one must be held out.")
+    scores = np.empty((bags.n_graphs, labels.shape[1]))
+    targets = np.where(known, labels, np.nan)
+    folds = KFold(n_folds, shuffle=True, random_state=int(seeds.integers(2**31)))
+    for train, test in folds.split(np.zeros(bags.n_bags)):
+        one = replace(training, probability=False, random_state=deepcopy(training.random_state))
+        (learned,) = learn([one], bags[train], targets[train])
+        scores[take_segments(bags.bag_ptr, test)[0]] = learned.graph_scores(bags[test])
+    return calibrate(scores, bags.bag_ptr, labels, known)

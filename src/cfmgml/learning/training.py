@@ -1,0 +1,93 @@
+"""`Training`: how to learn, as one value that every way of learning is given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from cfmgml.common.compute import Compute
+from cfmgml.common.numbers import check_number
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.kernels.function import KernelLike
+from cfmgml.learning.label_weights import label_weights
+from cfmgml.learning.objective import RankLoss
+
+SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
+ClassWeight = str | Mapping[str, float] | Sequence[float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The parameters of a `CfMGML`, which says what each means; bad ones are refused here."""
+
+    kernel: KernelLike | None
+    alpha: float
+    solver: str
+    class_weight: ClassWeight
+    loss: str
+    fit_intercept: bool
+    term_weights: str
+    irrelevant: str
+    temperature: float
+    context: float
+    n_rounds: int | None
+    max_iter: int | None
+    tol: float
+    rank: int | None
+    probability: bool
+    random_state: Any  # whatever scikit-learn takes
+    compute: Compute
+
+    @classmethod
+    def of(cls, model: object) -> "Training":
+        """From an estimator's public parameters."""
+        own = {field.name: getattr(model, field.name) for field in fields(cls) if field.name != "compute"}
+        compute = Compute(**{field.name: getattr(model, field.name) for field in fields(Compute)})
+        return cls(**own, compute=compute)
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
+        check_number(self.alpha, "alpha", above=0)
+        check_number(self.temperature, "temperature", at_least=0)
+        check_number(self.context, "context", at_least=0, below=1)
+        check_number(self.tol, "tol", at_least=0)
+        for name, value in (("n_rounds", self.n_rounds), ("max_iter", self.max_iter), ("rank", self.rank)):
+            if value is not None:
+                check_number(value, name, at_least=1, below=2**31, whole=True)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Rounds, and most steps in each."""
+        rounds, steps = SOLVERS[self.solver]
+        return self.n_rounds or rounds, self.max_iter or steps
+
+    @property
+    def is_cccp(self) -> bool:
+        return self.solver == "cccp"
+
+    @property
+    def has_intercept(self) -> bool:
+        return bool(self.fit_intercept) and self.is_cccp
+
+    def label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
+        """One weight a label, from how many bags have each."""
+        return label_weights(self.class_weight, counts, names)
+
+    def rank_loss(self, bag_ptr: IntArray, relevant: BoolArray, irrelevant: BoolArray, weights: FloatArray) -> RankLoss:
+        """The loss of bags with these labels; Algorithm 1 knows the paper's own only."""
+        how = (self.term_weights, self.irrelevant) if self.is_cccp else ("paper", "max")
+        return RankLoss(bag_ptr, relevant, irrelevant, weights, self.loss, *how, float(self.temperature))
+
+    def loss_of_no_bags(self, n_labels: int) -> RankLoss:
+        """The settings of the loss, for bags and weights that are not known yet."""
+        none = np.zeros((0, n_labels), dtype=bool)
+        return self.rank_loss(np.zeros(1, dtype=np.int64), none, none, np.ones(n_labels))
+
+    def check_no_context(self) -> None:
+        if self.context:
+            raise ValueError(
+                f"context={self.context} is for bags in memory: learn from a store or a stream with context=0, or from "
+                "a BagDataset by fit."
+            )
