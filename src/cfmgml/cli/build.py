@@ -107,20 +107,14 @@ def _commands() -> dict[str, Any]:
     return dict(typer.main.get_group(group).commands)
 
 
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        name="build",
-        cls=KindsGroup,
-        help="Make a file of bags from pictures, texts, graphs, or another kind of input that is installed.",
-        rich_markup_mode=None,
-        no_args_is_help=True,
-    )
-    group.callback()(_nothing)
-    app.add_typer(group)
-
-
-def _nothing() -> None:
-    """A group without commands of its own needs a function."""
+build = typer.Typer(
+    name="build",
+    cls=KindsGroup,
+    callback=lambda: None,  # a group without commands of its own needs one
+    help="Make a file of bags from pictures, texts, graphs, or another kind of input that is installed.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
 
 
 # -- a command for a kind --------------------------------------------------------------------
@@ -149,7 +143,7 @@ def _command(builder: "type[BagBuilder]") -> Callable[..., None]:
     }
     own = {
         field.name: _option(field, hints)
-        for part in _parts(builder)
+        for part in (builder, builder.file_options)
         for hints in [get_type_hints(part)]
         for field in options_of(part)
     }
@@ -164,10 +158,6 @@ def _command(builder: "type[BagBuilder]") -> Callable[..., None]:
     )
     command.__annotations__ = {name: hint for name, (hint, _) in named.items()}
     return command
-
-
-def _parts(builder: "type[BagBuilder]") -> "tuple[type[BagBuilder], type[FileOptions]]":
-    return builder, builder.file_options
 
 
 def _option(field: Field[Any], hints: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -199,7 +189,8 @@ def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[
 
     inputs, labels = shared["inputs"], shared["labels"]
     target = Target.checked(shared["out"], shared["store"], shared["append"])
-    chosen = {name: _plain(value) for name, value in own.items() if value is not None}
+    given = {name: value for name, value in own.items() if value is not None}
+    chosen = {name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()}
     reading = {field.name for field in fields(builder.file_options)}
     make_options: Callable[..., FileOptions] = builder.file_options
     options = make_options(**{name: value for name, value in chosen.items() if name in reading})
@@ -218,10 +209,6 @@ def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[
         else:
             bags = bags_like(pattern, inputs, labels=labels, options=options)
     target.save(bags)
-
-
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, StrEnum) else value
 
 
 def _split(value: Any, builder: "type[BagBuilder]", name: str) -> Any:

@@ -32,10 +32,6 @@ class Only(StrEnum):
     REPORT = "report"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Run the paper's experiments: tables and a report.")(reproduce)
-
-
 def reproduce(
     out: Annotated[
         Path | None,

@@ -23,7 +23,6 @@ from cfmgml.web.exhibits import check_servable
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.own_graphs import build_own
 
-PLURALS = {"image": "images", "text": "texts", "graphs": "graphs", "file": "files"}
 THRESHOLD = 0.0  # of all scores: the intercepts are learned
 
 
@@ -39,13 +38,11 @@ class Analyst:
         """The answer to what came by a route: an image's or a file's bytes, a text or several, graphs as JSON."""
         builder = check_servable(self.model)
         if builder.form.route != route:
-            raise Refused(
-                422,
-                "wrong_input",
-                f"This model reads {builder.kind}, not {PLURALS[route]}: send them to /{builder.form.route}.",
-            )
+            nouns = f"{route.removesuffix('s')}s"
+            reason = f"This model reads {builder.kind}, not {nouns}: send them to /{builder.form.route}."
+            raise Refused(422, "wrong_input", reason)
         if isinstance(question.content, bytes) and route == "graphs":
-            return self._answer(builder, Reply(*build_own(question.content, self.model.kernel_, self.limits)))
+            return self._answer(builder, build_own(question.content, self.model.kernel_, self.limits))
         return self._answer(builder, builder.ask(question, self.limits))
 
     def warm_up(self) -> None:

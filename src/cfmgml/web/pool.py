@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import asdict
 from time import monotonic
 
+from cfmgml.common.typing import Json
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.worker_messages import Header, pack_message, read_message_async
+from cfmgml.web.worker_messages import pack_message, read_message_async
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
@@ -48,7 +50,7 @@ class Worker:
         worker = cls(process)
         try:
             async with asyncio.timeout(START_SECONDS):
-                await worker.ask({"models": dict(models), "limits": limits.to_json()})
+                await worker.ask({"models": dict(models), "limits": asdict(limits)})
         except BaseException:
             worker.kill()
             await worker.ended()
@@ -60,7 +62,7 @@ class Worker:
     def is_running(self) -> bool:
         return self._process.returncode is None
 
-    async def ask(self, header: Header, body: bytes = b"") -> tuple[Header, bytes]:
+    async def ask(self, header: Json, body: bytes = b"") -> tuple[Json, bytes]:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -100,7 +102,7 @@ class WorkerPool:
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[Worker] = set()
-        self._inside = 0
+        self.n_inside = 0  # requests that are waiting or worked on
         self._answer_seconds: float | None = None  # none yet
         self._start_seconds = 0.0
         self.n_replaced = 0
@@ -108,11 +110,6 @@ class WorkerPool:
     @property
     def n_alive(self) -> int:
         return sum(worker.is_running for worker in self._alive)
-
-    @property
-    def n_inside(self) -> int:
-        """Requests that are waiting or worked on."""
-        return self._inside
 
     async def start(self) -> None:
         started = asyncio.gather(*(Worker.start(self._models, self._limits) for _ in range(self._limits.n_workers)))
@@ -132,20 +129,20 @@ class WorkerPool:
     # -- questions ---------------------------------------------------------------------------
 
     def check_not_full(self) -> None:
-        if self._inside >= self._limits.n_workers + self._limits.waiting:
+        if self.n_inside >= self._limits.n_workers + self._limits.waiting:
             raise self.busy()
 
     @contextlib.asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """A place inside, or a refusal."""
         self.check_not_full()
-        self._inside += 1
+        self.n_inside += 1
         try:
             yield
         finally:
-            self._inside -= 1
+            self.n_inside -= 1
 
-    async def ask(self, header: Header, body: bytes) -> tuple[int, bytes]:
+    async def ask(self, header: Json, body: bytes) -> tuple[int, bytes]:
         """Status and JSON of the answer, from the first worker that is free.
 
         A worker can die of something else than its input: there is a second try, with another one. Those who were
@@ -165,7 +162,7 @@ class WorkerPool:
     def expected_wait(self) -> float:
         """Seconds until those inside now are answered, by what answers have taken of late."""
         n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
-        return self._inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
+        return self.n_inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
 
     def busy(self, code: str = "busy", reason: str = "The server is busy.") -> Refused:
         seconds = max(1, math.ceil(self.expected_wait()))
@@ -181,7 +178,7 @@ class WorkerPool:
         except TimeoutError:
             raise self.busy() from None
 
-    async def _answer(self, worker: Worker, header: Header, body: bytes) -> tuple[Header, bytes]:
+    async def _answer(self, worker: Worker, header: Json, body: bytes) -> tuple[Json, bytes]:
         begin = monotonic()
         reply = asyncio.create_task(worker.ask(header, body))
         try:
@@ -201,7 +198,7 @@ class WorkerPool:
         self._idle.put_nowait(worker)
         return answer
 
-    async def _abandon(self, worker: Worker, reply: "asyncio.Task[tuple[Header, bytes]]") -> None:
+    async def _abandon(self, worker: Worker, reply: "asyncio.Task[tuple[Json, bytes]]") -> None:
         """Nobody waits for a reply any more: if it takes longer than a new worker would, have a new worker."""
         try:
             async with asyncio.timeout(worker.start_seconds):

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-def _as_it_is(body: bytes) -> bytes:
-    return body
-
-
 class ModelService:
     """Exhibits, their descriptions, and the workers while the application runs."""
 
@@ -51,11 +47,7 @@ class ModelService:
         return self.about[name]
 
     async def ask(
-        self,
-        request: "Request",
-        header: Json,
-        most_bytes: int,
-        prepare: Callable[[bytes], bytes] = _as_it_is,
+        self, request: "Request", header: Json, most_bytes: int, prepare: Callable[[bytes], bytes] = bytes
     ) -> "Response":
         """Read a body, let a worker answer, and pass the answer on as it is."""
         from starlette.responses import Response
