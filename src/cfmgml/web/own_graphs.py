@@ -1,6 +1,7 @@
 """A bag of graphs sent as JSON, for models that learned from graphs of somebody's own."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,9 @@ def build_own(data: bytes, kernel: Kernel, limits: Limits) -> Reply:
     except ValueError as error:
         raise Refused(422, "wrong_input", f"These graphs are not what the model compares: {error}") from error
     entries = [{"name": graph.name or f"graph {number + 1}"} for number, graph in enumerate(given)]
-    return Reply(bag, entries, {"texts": nodes_as_words(bag)})
+    words = np.array([str(label) for graph in given for label in graph.node_labels or []])
+    named = replace(bag, graphs=replace(bag.graphs, node_names=words if words.size else None))
+    return Reply(bag, entries, {"texts": nodes_as_words(named)})
 
 
 def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
