@@ -88,12 +88,10 @@ def _option(field: Field[Any], hints: Mapping[str, Any]) -> inspect.Parameter:
     """A parameter for typer. What was not given is None, so that a builder's own default holds."""
     told = field.metadata
     hint = _plain_hint(hints[field.name] if told["choices"] is None else Literal[tuple(told["choices"]())])
-    names = [f"--{field.name.replace('_', '-')}"]
-    if hint is bool:
-        names = [names[0]] if field.default is False else [f"{names[0]}/--no-{names[0][2:]}"]
-    option = typer.Option(
-        *names, help=told["help"], min=told["least"], max=told["most"], show_default=told["shown"] or False
-    )
+    name = field.name.replace("_", "-")
+    name = f"--{name}/--no-{name}" if hint is bool and field.default is not False else f"--{name}"
+    shown = told["shown"] or False
+    option = typer.Option(name, help=told["help"], min=told["least"], max=told["most"], show_default=shown)
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(field.name, kind, default=None, annotation=Annotated[hint | None, option])
 

@@ -96,9 +96,9 @@ class Worker:
 class WorkerPool:
     """Workers that take inputs one at a time; more than may wait are refused (503), slow ones ended (504)."""
 
-    def __init__(self, models: Mapping[str, ModelFile], limits: Limits) -> None:
-        self._models = models
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._models: Mapping[str, ModelFile] = {}
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[Worker] = set()
@@ -111,7 +111,8 @@ class WorkerPool:
     def n_alive(self) -> int:
         return sum(worker.is_running for worker in self._alive)
 
-    async def start(self) -> None:
+    async def start(self, models: Mapping[str, ModelFile]) -> None:
+        self._models, self._idle = models, asyncio.Queue()  # a queue belongs to the loop that runs now
         started = asyncio.gather(*(Worker.start(self._models, self._limits) for _ in range(self._limits.n_workers)))
         for worker in await started:
             self._enter(worker)
@@ -159,13 +160,11 @@ class WorkerPool:
             raise self.busy("interrupted", "The server's workers were killed.")
         raise Refused(500, "failed", "The server failed at this input.")
 
-    def expected_wait(self) -> float:
-        """Seconds until those inside now are answered, by what answers have taken of late."""
-        n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
-        return self.n_inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
-
     def busy(self, code: str = "busy", reason: str = "The server is busy.") -> Refused:
-        seconds = max(1, math.ceil(self.expected_wait()))
+        """Says when those inside now will be answered, by what answers have taken of late."""
+        n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
+        wait = self.n_inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
+        seconds = max(1, math.ceil(wait))
         return Refused(503, code, f"{reason} Try again in {seconds} s.", retry_after=seconds)
 
     async def _free_worker(self) -> Worker:
@@ -234,13 +233,10 @@ class WorkerPool:
             self._alive.discard(worker)
             self.n_replaced += 1
             log.warning("a worker ended and is replaced")
-            worker = await self._start_another()
-            self._enter(worker)
-
-    async def _start_another(self) -> Worker:
-        while True:
-            try:
-                return await Worker.start(self._models, self._limits)
-            except Exception as error:
-                log.error("a worker cannot be started (%s)", type(error).__name__)
-                await asyncio.sleep(RETRY_SECONDS)
+            while worker not in self._alive:
+                try:
+                    worker = await Worker.start(self._models, self._limits)
+                    self._enter(worker)
+                except Exception as error:
+                    log.error("a worker cannot be started (%s)", type(error).__name__)
+                    await asyncio.sleep(RETRY_SECONDS)

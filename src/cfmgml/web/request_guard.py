@@ -36,17 +36,10 @@ log = logging.getLogger("cfmgml.web")
 class RequestGuard:
     """Pure ASGI, so that nothing of a body is read before it is wanted.
 
-    Parameters
-    ----------
-    app
-        What it stands before.
-    metrics
-        Where requests are counted.
-    hosts
-        Names that a request's Host may have, so that another site cannot reach a server on this machine by pointing its
-        own name here (DNS rebinding); None for any. An address may always be asked by that address: no site has it
-        for a name. Pages under these names may ask, whatever Host a proxy makes of them; those under this machine's own
-        names (`LOOPBACK`) only if it is the Host that they ask, as other servers of this machine have pages too.
+    ``hosts`` are names that a request's Host may have, so that another site cannot reach a server on this machine by
+    pointing its own name here (DNS rebinding); None for any. An address may always be asked by that address: no site
+    has it for a name. Pages under these names may ask, whatever Host a proxy makes of them; those under this machine's
+    own names (`LOOPBACK`) only if it is the Host that they ask, as other servers of this machine have pages too.
     """
 
     def __init__(self, app: "ASGIApp", metrics: Metrics, hosts: Collection[str] | None) -> None:

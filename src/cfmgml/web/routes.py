@@ -54,19 +54,17 @@ def add_status(app: "FastAPI", service: ModelService, metrics: Metrics) -> None:
     @app.get("/healthz", response_model=Health, responses=problem_answers(503), tags=["status"])
     async def healthz() -> Any:
         """Whether there is a worker to answer."""
-        n_alive = 0 if service.pool is None else service.pool.n_alive
-        if n_alive == 0:
-            reason = "No worker is running; one is being started."
-            raise Refused(503, "no_worker", reason) if service.pool is None else service.pool.busy("no_worker", reason)
-        return {"status": "ok", "workers": n_alive}
+        if service.pool.n_alive == 0:
+            raise service.pool.busy("no_worker", "No worker is running; one is being started.")
+        return {"status": "ok", "workers": service.pool.n_alive}
 
     @app.get("/metrics", include_in_schema=False)
     async def prometheus() -> Response:
         pool = service.pool
         gauges = {
-            "requests_inside": ("Requests waiting or worked on.", pool.n_inside if pool else 0),
-            "workers": ("Worker processes running.", pool.n_alive if pool else 0),
-            "workers_replaced": ("Workers ended and replaced.", pool.n_replaced if pool else 0),
+            "requests_inside": ("Requests waiting or worked on.", pool.n_inside),
+            "workers": ("Worker processes running.", pool.n_alive),
+            "workers_replaced": ("Workers ended and replaced.", pool.n_replaced),
             "resident_bytes": ("Memory of the server process, without its workers.", resident_bytes()),
         }
         return Response(metrics.render(gauges), media_type=MEDIA_TYPE)

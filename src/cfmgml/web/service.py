@@ -27,16 +27,15 @@ class ModelService:
         self.exhibits = exhibits
         self.limits = limits
         self.about = {name: describe(name, item, limits) for name, item in exhibits.items()}
-        self.pool: WorkerPool | None = None
+        self.pool = WorkerPool(limits)
         self.intake = Intake(limits)
 
     @contextlib.asynccontextmanager
     async def open(self, app: "FastAPI") -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
             files = {name: item.write(Path(folder) / f"{name}.cfmgml") for name, item in self.exhibits.items()}
-            self.pool = WorkerPool(files, self.limits)
             try:
-                await self.pool.start()
+                await self.pool.start(files)
                 yield
             finally:
                 await self.pool.stop()
@@ -53,7 +52,6 @@ class ModelService:
         from starlette.responses import Response
 
         self.find(header["model"])
-        assert self.pool is not None
         self.pool.check_not_full()  # before a body is read in vain
         body = prepare(await self.intake.read(request, most_bytes))
         async with self.pool.place():
