@@ -25,6 +25,7 @@ CLIP = 3.0  # largest standardised attribute, in deviations
 BAGS_AT_ONCE = 64  # in prediction
 
 
+@dataclass(eq=False, repr=False)
 class GINAttention(BagEstimator):
     """A graph isomorphism network with gated attention over the graphs of a bag, one head a label.
 
@@ -99,35 +100,19 @@ class GINAttention(BagEstimator):
         quick_options={"n_epochs": 8, "n_hidden": 16},
     ),)  # fmt: skip
 
-    def __init__(
-        self,
-        n_hidden: int = 64,
-        n_layers: int = 3,
-        dropout: float = 0.2,
-        n_epochs: int = 200,
-        learning_rate: float = 2e-3,
-        weight_decay: float = 0.1,
-        batch_size: int = 16,
-        graph_weight: float = 1.0,
-        patience: int = 50,
-        validation_fraction: float = 0.15,
-        device: str = "cpu",
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.n_epochs = n_epochs
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.graph_weight = graph_weight
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    n_hidden: int = 64
+    n_layers: int = 3
+    dropout: float = 0.2
+    n_epochs: int = 200
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.1
+    batch_size: int = 16
+    graph_weight: float = 1.0
+    patience: int = 50
+    validation_fraction: float = 0.15
+    device: str = "cpu"
+    random_state: Seed = None
+    verbose: bool = False
 
     # -- learning ----------------------------------------------------------------------------
 

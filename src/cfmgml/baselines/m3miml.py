@@ -1,6 +1,6 @@
 """M3MIML: a maximum margin for every label, with a bag's mean instead of its best graph."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from cfmgml.kernels.function import KernelLike
 SOLVERS = ("exact", "frank-wolfe")
 
 
+@dataclass(eq=False, repr=False)
 class M3MIML(BagSVM):
     """Maximum margin multi-instance multi-label learning (Zhang & Zhou, ICDM 2008), over any graph kernel.
 
@@ -68,27 +69,15 @@ class M3MIML(BagSVM):
                by_default=True),
     )  # fmt: skip
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        C: float = 10.0,
-        instances: str = "graphs",
-        solver: str = "exact",
-        max_iter: int = 5,
-        tol: float = 1e-3,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.instances = instances
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernel: KernelLike | None = None
+    C: float = 10.0
+    instances: str = "graphs"
+    solver: str = "exact"
+    max_iter: int = 5
+    tol: float = 1e-3
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -1,5 +1,6 @@
 """MGMLent: informative subgraphs turn graphs into vectors, MIML-ELM labels the bags."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
 
 
+@dataclass(eq=False, repr=False)
 class MGMLent(BagEstimator):
     """Multi-graph multi-label learning based on entropy (Zhu & Zhao, Entropy 2018). Labels bags only.
 
@@ -81,29 +83,16 @@ class MGMLent(BagEstimator):
 
     levels: ClassVar[tuple[str, ...]] = ("bag",)
 
-    def __init__(
-        self,
-        min_support: float = 3,
-        max_edges: int | None = 3,
-        max_entropy: float = 0.25,
-        n_clusters: int | None = None,
-        n_hidden: int = 100,
-        ridge: float = 0.0,
-        max_seconds: float | None = 600.0,
-        max_gib: float = 2.0,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.min_support = min_support
-        self.max_edges = max_edges
-        self.max_entropy = max_entropy
-        self.n_clusters = n_clusters
-        self.n_hidden = n_hidden
-        self.ridge = ridge
-        self.max_seconds = max_seconds
-        self.max_gib = max_gib
-        self.random_state = random_state
-        self.verbose = verbose
+    min_support: float = 3
+    max_edges: int | None = 3
+    max_entropy: float = 0.25
+    n_clusters: int | None = None
+    n_hidden: int = 100
+    ridge: float = 0.0
+    max_seconds: float | None = 600.0
+    max_gib: float = 2.0
+    random_state: Seed = None
+    verbose: bool = False
 
     # -- learning ----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """SGSL SVM: a support vector machine that is told every graph's label."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
+@dataclass(eq=False, repr=False)
 class SgslSVM(BagEstimator):
     """One C-SVC a label on the graph kernel, over graphs with known labels: the supervised ceiling of the tables.
 
@@ -45,13 +47,10 @@ class SgslSVM(BagEstimator):
         shortest=ONE_C, cost=0.2,
     ),)  # fmt: skip
 
-    def __init__(
-        self, kernel: KernelLike | None = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    kernel: KernelLike | None = None
+    C: float = 10.0
+    dtype: str = "float64"
+    n_jobs: int | None = None
 
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:

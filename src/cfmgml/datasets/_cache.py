@@ -22,21 +22,10 @@ def cached(
     build: Callable[[], BagDataset],
     cache_dir: str | Path | Literal[False] | None = None,
 ) -> BagDataset:
-    """What ``build()`` returns, from disk if it was built before.
+    """What ``build()`` returns, from disk if it was built before with the same ``key``, which JSON can hold.
 
-    Parameters
-    ----------
-    builder_name
-        Begins the file's name, for people who look into the folder.
-    key
-        All that the result depends on, as JSON can hold it: content digests, parameters, the recipe's version.
-    build
-        Makes the bags; called at most once.
-    cache_dir
-        The folder; None for `default_cache_dir`, False for no cache at all.
-
-    A file that cannot be read whole is built again, with a warning. A folder that cannot be written to costs a warning,
-    not the bags.
+    ``builder_name`` begins the file's name. ``cache_dir`` None means `default_cache_dir`, False no cache at all. A file
+    that cannot be read whole is built again, with a warning; a folder that cannot be written to costs a warning only.
     """
     if cache_dir is False:
         return build()

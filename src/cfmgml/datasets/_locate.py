@@ -15,25 +15,10 @@ def find_data(
     contents: str = "",
     aliases: Sequence[str] = (),
 ) -> Path:
-    """The folder of one data set.
+    """The folder of one data set: the first of path/name, path/alias and path itself that is there and holds a marker.
 
-    Parameters
-    ----------
-    name
-        The data set's own folder, such as ``"msrc_v2"``.
-    path
-        The data set's own folder or the folder that holds it; by default what ``CFMGML_DATA`` names.
-    markers
-        Names inside the data set's folder (patterns such as ``*.mat`` are allowed), one of which shows that it is the
-        right folder; with none, any folder will do.
-    contents
-        What belongs in the folder, for the error's reader.
-    aliases
-        Other names that people give the folder, such as ``"VOCdevkit"``.
-
-    Returns
-    -------
-    The first of path/name, path/alias and path itself that is there and holds a marker.
+    ``path`` is by default what ``CFMGML_DATA`` names. ``markers`` are names or patterns such as ``*.mat``; without any,
+    every folder will do. ``contents`` says what belongs in the folder, for the error's reader.
 
     >>> find_data("msrc_v2", "/nowhere", contents="images/ and segments/")
     Traceback (most recent call last):

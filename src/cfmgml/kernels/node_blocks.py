@@ -118,11 +118,7 @@ class SummedOperand(Operand):
     def table(self) -> FloatArray:
         """phi(G) of these graphs, as wide as the widest of them."""
         rows, row_ptr = take_segments(self.summed.row_ptr, self.graphs)
-        width = int(lengths(row_ptr).max(initial=1))
-        out = np.zeros((len(self.graphs), width, self.summed.rows.shape[1]), dtype=self.summed.rows.dtype)
-        columns = np.arange(len(rows)) - np.repeat(row_ptr[:-1], lengths(row_ptr))
-        out[segment_ids(row_ptr), columns] = self.summed.rows[rows]
-        return out.reshape(len(self.graphs), -1)
+        return SummedNodes(self.summed.rows[rows], row_ptr).dense(int(lengths(row_ptr).max(initial=1)))
 
 
 def summed_tile(left: SummedOperand, right: SummedOperand) -> FloatArray:

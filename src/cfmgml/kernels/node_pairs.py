@@ -9,6 +9,7 @@ nodes.
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -23,10 +24,11 @@ from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, dense
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
-from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, thin_columns, varying_columns
+from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_tile, thin_columns, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
 
 
+@dataclass(eq=False, repr=False)
 class NodePairKernel(Kernel):
     """Sum of a node kernel over all pairs of nodes, weighted by `node_weights`.
 
@@ -46,21 +48,14 @@ class NodePairKernel(Kernel):
         Of the approximation.
     """
 
+    is_additive = True
     tile_size = 1024
 
-    def __init__(
-        self,
-        node_kernel: str = "rbf",
-        gamma: float | None = None,
-        approximation: str | None = None,
-        n_components: int = 256,
-        random_state: int = 0,
-    ) -> None:
-        self.node_kernel = node_kernel
-        self.gamma = gamma
-        self.approximation = approximation
-        self.n_components = n_components
-        self.random_state = random_state
+    node_kernel: str = "rbf"
+    gamma: float | None = None
+    approximation: str | None = None
+    n_components: int = 256
+    random_state: int = 0
 
     @classmethod
     def suited_to(cls, graphs: GraphBatch, settings: Mapping[str, object]) -> Self:
@@ -131,7 +126,7 @@ class NodePairKernel(Kernel):
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
         fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
-        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._map(fresh)
+        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._finish(self._raw_map(fresh))
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 
     def _resolved(self, graphs: GraphBatch) -> "NodePairKernel":
@@ -178,15 +173,8 @@ class NodePairKernel(Kernel):
     def is_explicit(self) -> bool:
         return self.node_kernel != "rbf" or self.approximation is not None
 
-    @property
-    def is_additive(self) -> bool:
-        return True
-
-    def _map(self, nodes: FloatArray) -> FloatArray:
-        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does."""
-        return self._finish(self._raw_map(nodes))
-
     def _raw_map(self, nodes: FloatArray) -> FloatArray:
+        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
         if self.approximation == "fourier":
             return node_maps.fourier_map(nodes, self.frequencies_)
         return node_maps.rbf(nodes, self.landmarks_, self.gamma_)
@@ -265,4 +253,5 @@ class NodePairKernel(Kernel):
             if not self.is_resolved and kernel.node_kernel == "delta":
                 kernel.vocabulary_ = np.union1d(kernel.vocabulary_, b.node_labels)  # type: ignore[arg-type]
             return kernel.node_scores(a, dense(kernel.features(b)).T)
-        return node_parts(*kernel._node_operands([a, b], np.float64))
+        left, right = kernel._node_operands([a, b], np.float64)
+        return node_tile(left, right, by_node=True)

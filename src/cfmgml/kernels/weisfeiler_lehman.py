@@ -77,6 +77,7 @@ class WeisfeilerLehman(Kernel):
            [2., 4.]])
     """
 
+    is_explicit = is_additive = True
     tile_size = 384  # a tile of counts, in float32, stays in a core's cache until it is written to its places
 
     def __init__(self, n_iter: int = 5, tfidf: bool = False) -> None:
@@ -185,14 +186,6 @@ class WeisfeilerLehman(Kernel):
         assert isinstance(left, MixedOperand)
         assert isinstance(right, MixedOperand)
         return mixed_tile(left, right)
-
-    @property
-    def is_explicit(self) -> bool:
-        return True
-
-    @property
-    def is_additive(self) -> bool:
-        return True
 
     def diagonal(self, graphs: GraphBatch) -> FloatArray:
         kernel = self if self.is_resolved else self.resolve(graphs)
