@@ -44,9 +44,9 @@ class BagSVM(BagEstimator):
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
         check_pairwise_size(type(self).__name__, bags.n_graphs, "graphs", 3, "use fewer, or CfMGML(rank=...)")
-        graphs = self._instances_to_fit(bags.graphs)
-        kernel = choose_kernel(self.kernel, graphs)
-        self.kernel_ = kernel.resolve(graphs)
+        self.vectors_ = MeanVectors.of(bags.graphs) if self.instances == "mean" else None
+        graphs = self._instances(bags.graphs)
+        self.kernel_ = choose_kernel(self.kernel, graphs).resolve(graphs)
         K = compute_gram(self.kernel_, graphs, self._compute())
         weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
         problems = [
@@ -69,10 +69,6 @@ class BagSVM(BagEstimator):
 
     def _compute(self) -> Compute:
         return Compute(self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _instances_to_fit(self, graphs: GraphBatch) -> GraphBatch:
-        self.vectors_ = MeanVectors.of(graphs) if self.instances == "mean" else None
-        return self._instances(graphs)
 
     def _instances(self, graphs: GraphBatch) -> GraphBatch:
         return graphs if self.vectors_ is None else one_node_graphs(self.vectors_(graphs), graphs.graph_ids)

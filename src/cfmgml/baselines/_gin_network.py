@@ -218,11 +218,6 @@ def seeded(seed: int, device: str) -> Iterator[None]:
         yield
 
 
-def make_network(shape: Mapping[str, int], dropout: float, device: str) -> GINAttentionNetwork:
-    """A network with first weights; they are drawn on the CPU, so that they do not depend on the device."""
-    return GINAttentionNetwork(**shape, dropout=dropout).to(device)
-
-
 def restore_network(shape: Mapping[str, int], weights: Mapping[str, Tensor], device: str) -> GINAttentionNetwork:
     """A network to predict with, in float64: then a score does not depend on what else is in its batch."""
     with torch.device("meta"):

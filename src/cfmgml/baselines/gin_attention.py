@@ -12,9 +12,10 @@ from cfmgml.baselines.method import Method
 from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
-from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray, Seed
+from cfmgml.common.typing import ArrayLike, FloatArray, IntArray, Seed
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.node_maps import one_hot
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class GINAttention(BagEstimator):
         self._check_params()
         gin = gin_network()
         gin.check_device(self.device)
-        order = _order_of_their_own(bags, labels, known)
+        vectors = MeanVectors.of(bags.graphs)(bags.graphs)
+        order = canonical_order(bag_contents(vectors, np.hstack([labels & known, known]), bags.bag_ptr))
         bags, targets = bags[order], np.where(known, labels, np.nan)[order]
         self.inputs_ = NodeInputs.of(bags.graphs)
         self.shape_ = {
@@ -164,8 +166,9 @@ class GINAttention(BagEstimator):
             gin.seeded(int(rng.integers(2**31)), self.device),
             progress("Training (GINAttention)", self.n_epochs, self.verbose) as advance,
         ):
+            network = gin.GINAttentionNetwork(**self.shape_, dropout=self.dropout)
             training = gin.Training(
-                gin.make_network(self.shape_, self.dropout, self.device), batch, learn, held_out,
+                network.to(self.device), batch, learn, held_out,  # weights drawn on the CPU: the same for every device
                 self.n_epochs, self.batch_size, self.patience, self.learning_rate, self.weight_decay, self.graph_weight,
             )  # fmt: skip
             self.state_ = training.run(rng, advance)
@@ -233,19 +236,14 @@ class NodeInputs:
 
     def __call__(self, graphs: GraphBatch, dtype: str) -> FloatArray | IntArray:
         if self.vocabulary is not None:
-            return self._codes(graphs)
+            if graphs.node_labels is None:
+                raise ValueError("the model was fitted on node_labels, and these graphs have none.")
+            return (one_hot(graphs.node_labels, self.vocabulary) @ np.arange(1, self.n_codes)).astype(np.int64)
         assert self.mean is not None
         assert self.scale is not None
         if graphs.node_attributes is None or graphs.n_attributes != len(self.mean):
             raise ValueError(f"graphs must have {len(self.mean)} attributes a node, got {graphs.n_attributes}.")
         return np.clip((graphs.node_attributes - self.mean) / self.scale, -CLIP, CLIP).astype(dtype, copy=False)
-
-    def _codes(self, graphs: GraphBatch) -> IntArray:
-        assert self.vocabulary is not None
-        if graphs.node_labels is None:
-            raise ValueError("the model was fitted on node_labels, and these graphs have none.")
-        place = np.minimum(np.searchsorted(self.vocabulary, graphs.node_labels), len(self.vocabulary) - 1)
-        return np.where(self.vocabulary[place] == graphs.node_labels, place + 1, 0)
 
 
 def gin_network() -> ModuleType:
@@ -257,8 +255,3 @@ def gin_network() -> ModuleType:
     from cfmgml.baselines import _gin_network
 
     return _gin_network
-
-
-def _order_of_their_own(bags: BagDataset, labels: BoolArray, known: BoolArray) -> IntArray:
-    vectors = MeanVectors.of(bags.graphs)(bags.graphs)
-    return canonical_order(bag_contents(vectors, np.hstack([labels & known, known]), bags.bag_ptr))

@@ -10,6 +10,10 @@ from cfmgml.common.digests import short_digest
 from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import dense
+from cfmgml.kernels.node_blocks import sum_nodes
+from cfmgml.kernels.node_maps import one_hot
+from cfmgml.kernels.path_counts import unit_weights
 
 MAX_LABELS = 1000  # columns of graphs that have labels only
 
@@ -48,16 +52,8 @@ class MeanVectors:
             return segment_sum(graphs.node_attributes.astype(np.float64, copy=False), graphs.node_ptr) / sizes
         if graphs.node_labels is None:
             raise ValueError("the model was fitted on node_labels, and these graphs have none.")
-        return self._label_counts(graphs) / sizes
-
-    def _label_counts(self, graphs: GraphBatch) -> FloatArray:
-        assert self.vocabulary is not None
-        assert graphs.node_labels is not None
-        place = np.minimum(np.searchsorted(self.vocabulary, graphs.node_labels), len(self.vocabulary) - 1)
-        known = self.vocabulary[place] == graphs.node_labels
-        counts = np.zeros((graphs.n_graphs, len(self.vocabulary)))
-        np.add.at(counts, (segment_ids(graphs.node_ptr)[known], place[known]), 1)
-        return counts
+        counts = sum_nodes(one_hot(graphs.node_labels, self.vocabulary), unit_weights(graphs)).rows
+        return dense(counts) / sizes
 
 
 def one_node_graphs(vectors: FloatArray, graph_ids: IntArray) -> GraphBatch:

@@ -29,19 +29,16 @@ def find_data(
     given = path if path is not None else os.environ.get(VARIABLE) or None
     if given is None:
         why = f"no folder was given for the data set {name}, and {VARIABLE} is not set"
-        raise FileNotFoundError(f"{why}. {_advice(name, contents)}")
-    base = Path(given).expanduser()
-    candidates = [base / folder for folder in (name, *aliases)] + [base]
-    folders = [folder for folder in candidates if folder.is_dir() and _has_any(folder, markers)]
-    if not folders:
-        raise FileNotFoundError(
-            f"no data set {name} at {base}, {_reason(base, name, markers)}. {_advice(name, contents)}"
-        )
-    return folders[0]
-
-
-def _has_any(folder: Path, markers: Sequence[str]) -> bool:
-    return not markers or any(next(folder.glob(marker), None) is not None for marker in markers)
+    else:
+        base = Path(given).expanduser()
+        for folder in (base / name, *(base / alias for alias in aliases), base):
+            if folder.is_dir() and (not markers or any(any(folder.glob(marker)) for marker in markers)):
+                return folder
+        why = f"no data set {name} at {base}, {_reason(base, name, markers)}"
+    raise FileNotFoundError(
+        f"{why}. Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
+        f"or name the latter in the environment's {VARIABLE}."
+    )
 
 
 def _reason(base: Path, name: str, markers: Sequence[str]) -> str:
@@ -49,10 +46,3 @@ def _reason(base: Path, name: str, markers: Sequence[str]) -> str:
         return "which is not a folder" if base.exists() else "which is not there"
     sought = f" (looked for {' or '.join(markers)})" if markers else ""
     return f"neither as a folder {name} in it nor as that folder itself{sought}"
-
-
-def _advice(name: str, contents: str) -> str:
-    return (
-        f"Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
-        f"or name the latter in the environment's {VARIABLE}."
-    )

@@ -24,7 +24,8 @@ from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, dense
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
-from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_tile, thin_columns, varying_columns
+from cfmgml.kernels.node_maps import APPROXIMATIONS, NODE_KERNELS
+from cfmgml.kernels.node_tiles import NodeOperand, NodeSpace, node_operands, node_tile, thin_columns, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
 
 
@@ -71,12 +72,10 @@ class NodePairKernel(Kernel):
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
-        if self.node_kernel not in node_maps.NODE_KERNELS:
-            raise ValueError(f"node_kernel must be one of {node_maps.NODE_KERNELS}, got {self.node_kernel!r}.")
-        if self.approximation not in (None, *node_maps.APPROXIMATIONS):
-            raise ValueError(
-                f"approximation must be None or one of {node_maps.APPROXIMATIONS}, got {self.approximation!r}."
-            )
+        if self.node_kernel not in NODE_KERNELS:
+            raise ValueError(f"node_kernel must be one of {NODE_KERNELS}, got {self.node_kernel!r}.")
+        if self.approximation not in (None, *APPROXIMATIONS):
+            raise ValueError(f"approximation must be None or one of {APPROXIMATIONS}, got {self.approximation!r}.")
         if self.gamma is not None:
             check_number(self.gamma, "gamma", above=0)
         check_number(self.n_components, "n_components", at_least=1, whole=True)
@@ -154,9 +153,10 @@ class NodePairKernel(Kernel):
         for side in sides:
             self.check_graphs(side)
         attributes: list[FloatArray] = [side.node_attributes for side in sides]  # type: ignore[misc]
-        weights = [self.node_weights(side) for side in sides]
         kept = np.ones(len(self.centre_), dtype=bool) if every_column else varying_columns(attributes)
-        return node_operands(attributes, weights, self.centre_, self.gamma_, kept, self.thin_, dtype)
+        scale = float(np.sqrt(2 * self.gamma_))
+        spaces = [NodeSpace(values, self.centre_, scale, kept, self.thin_) for values in attributes]
+        return node_operands(spaces, [self.node_weights(side) for side in sides], dtype)
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         if isinstance(left, SummedOperand) and isinstance(right, SummedOperand):
@@ -214,15 +214,12 @@ class NodePairKernel(Kernel):
             SummedOperand(
                 SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr),
                 np.arange(side.n_graphs),
-                self._exact_diagonal(side) if self.approximation == "nystrom" else s.norms(),
+                # what landmarks miss of a node it has in common with itself alone, so K(g, g) is exact
+                self.exact().diagonal(side) if self.approximation == "nystrom" else s.norms(),
             )
             for s, side in zip(summed, sides, strict=True)
         ]
         return done[0], done[-1]
-
-    def _exact_diagonal(self, graphs: GraphBatch) -> FloatArray:
-        """K(g, g), exactly: what landmarks miss of a node it has in common with itself alone, so it counts there."""
-        return self.operand_diagonal(self._node_operands([graphs], np.float64)[0])
 
     def exact(self) -> Self:
         """The same kernel without approximation: resolved on the same graphs."""

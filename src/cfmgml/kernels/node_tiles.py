@@ -114,17 +114,8 @@ class NodeOperand(Operand):
         return np.ascontiguousarray(self.left_weights.T)
 
 
-def node_operands(
-    sides: list[FloatArray],
-    weights: list[NodeWeights],
-    centre: FloatArray,
-    gamma: float,
-    kept: BoolArray,
-    thin: BoolArray,
-    dtype: DTypeLike,
-) -> list[NodeOperand]:
-    """Operands of attributes and weights; in float64 where float32 would cancel too many digits of distances."""
-    spaces = [NodeSpace(side, centre, float(np.sqrt(2 * gamma)), kept, thin) for side in sides]
+def node_operands(spaces: list[NodeSpace], weights: list[NodeWeights], dtype: DTypeLike) -> list[NodeOperand]:
+    """Operands of nodes and weights; in float64 where float32 would cancel too many digits of distances."""
     of_points = np.dtype(dtype)
     if of_points != np.float64 and max(space.largest_square() for space in spaces) > CANCELLATION_LIMIT:
         of_points = np.dtype(np.float64)
