@@ -9,6 +9,7 @@ from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
 from cfmgml.common.compute import Compute
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
@@ -54,15 +55,13 @@ class BagSVM(BagEstimator):
             for has, certain in zip(labels.T, known.T, strict=True)
         ]
         coef, self.intercept_ = self._solve(problems, K)
-        used = np.flatnonzero(coef.any(axis=1))
-        self.support_rows_ = used if len(used) else np.zeros(1, dtype=np.int64)
+        self.support_rows_ = np.flatnonzero(coef.any(axis=1)) if coef.any() else np.zeros(1, dtype=np.int64)
         self.dual_coef_ = coef[self.support_rows_]
         self.support_: GraphBatch = graphs[self.support_rows_]
         return self
 
     def _check_params(self) -> None:
-        if not self.C > 0:
-            raise ValueError(f"C must be above 0, got {self.C}.")
+        check_number(self.C, "C", above=0)
         if self.instances not in INSTANCES:
             raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
         self._compute()

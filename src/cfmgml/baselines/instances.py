@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from cfmgml.common.digests import short_digest
-from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum
+from cfmgml.common.segments import lengths, segment_ids, segment_sum
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import dense
@@ -58,10 +58,8 @@ class MeanVectors:
 
 def one_node_graphs(vectors: FloatArray, graph_ids: IntArray) -> GraphBatch:
     """Vectors as graphs of one node, for kernels."""
-    n = len(vectors)
-    ptr = np.arange(n + 1)
-    return GraphBatch(ptr, offsets(np.zeros(n, dtype=np.int64)), np.zeros((2, 0), dtype=np.int64),
-                      node_attributes=vectors, graph_ids=graph_ids)  # fmt: skip
+    ptr = np.arange(len(vectors) + 1)
+    return GraphBatch(ptr, 0 * ptr, np.zeros((2, 0), dtype=np.int64), node_attributes=vectors, graph_ids=graph_ids)
 
 
 def canonical_order(contents: Iterable[bytes]) -> IntArray:
@@ -74,7 +72,7 @@ def canonical_order(contents: Iterable[bytes]) -> IntArray:
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 
 
-def bag_contents(vectors: FloatArray, labels: BoolArray, bag_ptr: IntArray) -> Iterator[bytes]:
-    """What is in each bag, for `canonical_order`: its vectors and its labels."""
+def bag_contents(graphs: FloatArray | list[bytes], labels: BoolArray, bag_ptr: IntArray) -> Iterator[bytes]:
+    """What is in each bag, for `canonical_order`: its graphs, as vectors or bytes, and its labels."""
     for start, stop, row in zip(bag_ptr[:-1], bag_ptr[1:], labels, strict=True):
-        yield vectors[start:stop].tobytes() + row.tobytes()
+        yield b"".join(graphs[start:stop]) + row.tobytes()

@@ -7,6 +7,7 @@ import numpy as np
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
 from cfmgml.baselines.method import FEW_C, ONE_C, Method
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
 from cfmgml.kernels.function import KernelLike
@@ -83,8 +84,7 @@ class M3MIML(BagSVM):
         super()._check_params()
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be 1 or more, got {self.max_iter}.")
+        check_number(self.max_iter, "max_iter", at_least=1, whole=True)
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         if self.solver == "frank-wolfe":

@@ -1,6 +1,7 @@
 """MGMLent: informative subgraphs turn graphs into vectors, MIML-ELM labels the bags."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
-from cfmgml.baselines.instances import canonical_order
+from cfmgml.baselines.instances import bag_contents, canonical_order
 from cfmgml.baselines.method import Method
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.numbers import check_number
@@ -109,7 +110,8 @@ class MGMLent(BagEstimator):
         self.n_mined_ = len(mined)
         self._keep_informative(mined, bags.bag_ids, labels & known)
         rows = self.patterns_.mined_matrix().astype(np.float64)
-        order = canonical_order(_contents(rows, bags.bag_ptr, labels & known))
+        contents = [rows.indices[start:stop].tobytes() + b"|" for start, stop in pairwise(rows.indptr)]
+        order = canonical_order(bag_contents(contents, labels & known, bags.bag_ptr))
         graph_rows, ptr = take_segments(bags.bag_ptr, order)
         self._fit_bags(rows[graph_rows], ptr, order, labels[order], known[order])
         return self
@@ -149,12 +151,3 @@ class MGMLent(BagEstimator):
         rows = sparse.csr_array(self.patterns_.contained_in(bags.graphs).astype(np.float64))
         distances = hausdorff_distances(rows, bags.bag_ptr, self.medoid_rows_, self.medoid_ptr_)
         return self.machines_.scores(distances / self.scale_)
-
-
-def _contents(rows: sparse.csr_array, bag_ptr: IntArray, labels: BoolArray) -> list[bytes]:
-    """What is in each bag: the patterns of its graphs, and its labels."""
-    parts = [rows.indices[rows.indptr[g] : rows.indptr[g + 1]].tobytes() + b"|" for g in range(rows.shape[0])]
-    return [
-        b"".join(parts[start:stop]) + row.tobytes()
-        for start, stop, row in zip(bag_ptr[:-1], bag_ptr[1:], labels, strict=True)
-    ]

@@ -23,8 +23,7 @@ class MISVM(BagSVM):
     It starts as `M3MIML`. Then, label by label, a bag that has the label is represented by its best graph (or by a
     softmax of its graphs' scores, where ``temperature`` is above 0), and the machine is solved again, until nothing
     changes. Graphs of bags without the label are negative throughout, as published. A bag scores as its best graph.
-    Labels that all or no training bags have get a constant score, 1 or -1. An unknown entry of Y leaves the bag out
-    for that label.
+    Labels that all or no bags have, and unknown entries of Y, are treated as there.
 
     Parameters
     ----------

@@ -28,11 +28,9 @@ class MIMLfast(BagEstimator):
     until one violates the margin, at try v; the step has weight 1 + 1/2 + ... + 1/(n_irrelevant / v). A dummy label
     is ranked below a bag's labels and above all others.
 
-    We follow the authors' program: sub-concepts by maximum, first weights in random directions of norm ``max_norm``,
-    norms clipped to ``max_norm``, weights averaged every ``average_every`` pairs. The defaults for epochs, norm and
-    ``clip`` are ours, chosen on training folds of MSRC v2 as vectors. Scores are relative to the dummy label plus 1,
-    the program's threshold, and `predict` always gives the best label too, as it does. An unknown entry of Y is
-    neither relevant nor irrelevant.
+    We follow the authors' program: sub-concepts by maximum, first weights in random directions, scores relative to the
+    dummy label plus 1, and `predict` always gives the best label too. The defaults for epochs, norm and ``clip`` are
+    ours, chosen on training folds of MSRC v2 as vectors. An unknown entry of Y is neither relevant nor irrelevant.
 
     Parameters
     ----------

@@ -60,16 +60,14 @@ class SgslSVM(BagEstimator):
             raise ValueError("SgslSVM learns from the labels of graphs, and these bags have no graph_Y.")
         if bags.graph_Y.shape[1] != labels.shape[1]:
             raise ValueError(f"Y has {labels.shape[1]} labels and graph_Y {bags.graph_Y.shape[1]}.")
-        kernel = choose_kernel(self.kernel, bags.graphs)
         check_pairwise_size("SgslSVM", bags.n_graphs, "graphs", 2, "use fewer graphs")
-        self.kernel_ = kernel.resolve(bags.graphs)
+        self.kernel_ = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)
         K = gram_matrix(self.kernel_, bags.graphs, dtype=self.dtype, n_jobs=self.n_jobs)
         columns = [self._fit_label(K, column) for column in bags.graph_Y.T]
-        self.dual_coef_ = np.stack([dual for dual, _ in columns], axis=1)
+        coef = np.stack([dual for dual, _ in columns], axis=1)
         self.intercept_ = np.array([intercept for _, intercept in columns])
-        used = np.flatnonzero(self.dual_coef_.any(axis=1))
-        self.support_ = bags.graphs[used] if len(used) else bags.graphs[:1]
-        self.dual_coef_ = self.dual_coef_[used] if len(used) else self.dual_coef_[:1]
+        used = np.flatnonzero(coef.any(axis=1)) if coef.any() else [0]
+        self.support_, self.dual_coef_ = bags.graphs[used], coef[used]
         return self
 
     def _fit_label(self, K: FloatArray, has: BoolArray) -> tuple[FloatArray, float]:

@@ -34,15 +34,12 @@ def find_data(
         for folder in (base / name, *(base / alias for alias in aliases), base):
             if folder.is_dir() and (not markers or any(any(folder.glob(marker)) for marker in markers)):
                 return folder
-        why = f"no data set {name} at {base}, {_reason(base, name, markers)}"
+        reason = "which is not a folder" if base.exists() else "which is not there"
+        if base.is_dir():
+            sought = f" (looked for {' or '.join(markers)})" if markers else ""
+            reason = f"neither as a folder {name} in it nor as that folder itself{sought}"
+        why = f"no data set {name} at {base}, {reason}"
     raise FileNotFoundError(
         f"{why}. Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
         f"or name the latter in the environment's {VARIABLE}."
     )
-
-
-def _reason(base: Path, name: str, markers: Sequence[str]) -> str:
-    if not base.is_dir():
-        return "which is not a folder" if base.exists() else "which is not there"
-    sought = f" (looked for {' or '.join(markers)})" if markers else ""
-    return f"neither as a folder {name} in it nor as that folder itself{sought}"

@@ -77,10 +77,8 @@ def load_dblp(
 def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     target = selection["target"]
     needed = "topics" if target == "topics" else "abstract"
-    papers = read_records(file)
-    bags = with_references(
-        papers, selection["field"], selection["min_references"], lambda paper: bool(paper.get(needed))
-    )
+    papers, fewest = read_records(file), selection["min_references"]
+    bags = with_references(papers, selection["field"], fewest, lambda paper: bool(paper.get(needed)))
 
     def labels_of(paper: Record) -> list[str]:
         return paper.get("topics", []) if target == "topics" else [paper[target]]

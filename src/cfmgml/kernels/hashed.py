@@ -61,16 +61,14 @@ class HashedWL(WeisfeilerLehman):
             having = self._all_features(graphs)
             self.idf_ = self._idf(np.bincount(having.indices, minlength=self.n_columns))
 
-    def _columns(self, graphs: GraphBatch) -> tuple[IntArray, FloatArray]:
-        """The column of every node's colours and what the node adds there, both (n_iter + 1, n_nodes)."""
-        codes: HashArray = np.stack(list(self.colours(graphs)))
-        columns = (codes >> np.uint64(64 - self.n_bits)).astype(np.int64)
-        signs = 1.0 - 2.0 * (codes & np.uint64(1)).astype(np.float64)
-        return columns, signs * self.idf_[columns] if self.tfidf else signs
-
     def _table(self, rows: IntArray, n_rows: int, graphs: GraphBatch) -> sparse.csr_array:
-        columns, values = self._columns(graphs)
-        entries = values.ravel(), (np.tile(rows, len(columns)).astype(np.int32), columns.ravel().astype(np.int32))
+        """What nodes add to the columns of their colours; ``rows`` says in which row, for every node."""
+        codes: HashArray = np.concatenate(list(self.colours(graphs)))
+        columns = (codes >> np.uint64(64 - self.n_bits)).astype(np.int32)
+        values = 1.0 - 2.0 * (codes & np.uint64(1)).astype(np.float64)
+        if self.tfidf:
+            values *= self.idf_[columns]
+        entries = values, (np.tile(rows.astype(np.int32), self.n_iter + 1), columns)
         return sparse.coo_array(entries, shape=(n_rows, self.n_columns)).tocsr()
 
     def _all_features(self, graphs: GraphBatch) -> sparse.csr_array:
@@ -81,8 +79,7 @@ class HashedWL(WeisfeilerLehman):
         return self._all_features(graphs)
 
     def features(self, graphs: GraphBatch) -> sparse.csr_array:
-        kernel = self if self.is_resolved else self.resolve(graphs)
-        return kernel._all_features(graphs)
+        return (self if self.is_resolved else self.resolve(graphs))._all_features(graphs)
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
         kernel = self if self.is_resolved else self.resolve(a)

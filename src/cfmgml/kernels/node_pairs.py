@@ -1,9 +1,8 @@
 """Kernels that sum a similarity over all pairs of nodes: what `GraphHopper` and `NodeSum` share.
 
-K(G, G') = sum over v in G, v' in G' of <M(v), M(v')> k(v, v'), with a row of weights M(v) for each node
-and a node kernel k. `linear` and `delta` node kernels have an explicit map, phi(G) = sum over v of M(v) (x) x_v,
-exact and linear in the number of graphs; `rbf` is computed exactly by tiles, or approximately through a map of the
-nodes.
+K(G, G') = sum over v in G, v' in G' of <M(v), M(v')> k(v, v'), with a row of weights M(v) for each node and a node
+kernel k. `linear` and `delta` have an explicit map, phi(G) = sum over v of M(v) (x) x_v, exact and linear in the number
+of graphs; `rbf` is computed exactly by tiles, or approximately through a map of the nodes.
 """
 
 from abc import abstractmethod
@@ -43,8 +42,7 @@ class NodePairKernel(Kernel):
     approximation
         For rbf: None is exact; ``"fourier"`` or ``"nystrom"`` give an explicit map of ``n_components`` columns for
         the nodes. Once resolved, ``approximation_error_`` is the relative error (Frobenius norm) of the node kernel
-        on nodes drawn anew; sums over nodes are much closer (`gram_error`). With ``"nystrom"``, K(g, g) is
-        exact.
+        on nodes drawn anew; sums over nodes are much closer (`gram_error`). With ``"nystrom"``, K(g, g) is exact.
     n_components, random_state
         Of the approximation.
     """

@@ -188,8 +188,7 @@ class WeisfeilerLehman(Kernel):
         return mixed_tile(left, right)
 
     def diagonal(self, graphs: GraphBatch) -> FloatArray:
-        kernel = self if self.is_resolved else self.resolve(graphs)
-        return row_norms(kernel._all_features(graphs))
+        return row_norms((self if self.is_resolved else self.resolve(graphs))._all_features(graphs))
 
     def features(self, graphs: GraphBatch) -> sparse.csr_array:
         kernel = self if self.is_resolved else self.resolve(graphs)
@@ -199,8 +198,7 @@ class WeisfeilerLehman(Kernel):
         return np.asarray(self._node_features(graphs) @ weights)
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
-        kernel = self if self.is_resolved else self.resolve(a)
-        seen = kernel.resolve(GraphBatch.concatenate([strip(a), strip(b)])) if not self.is_resolved else kernel
+        seen = self if self.is_resolved else self.resolve(GraphBatch.concatenate([strip(a), strip(b)]))
         return np.asarray((seen._node_features(a) @ seen.features(b).T).toarray())
 
     def _node_features(self, graphs: GraphBatch) -> sparse.csr_array:
