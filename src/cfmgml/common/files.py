@@ -1,10 +1,9 @@
 """One file of arrays and JSON: how data sets and models are kept on disk.
 
-A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of
-every array, and of the header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of
-strings are stored as UTF-8 bytes and offsets. Writing goes to a temporary file beside the
-target that replaces it in one step, so a reader sees the old file or the new one. What a writer that was killed left
-beside the target, the next one clears away.
+A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of every array, and of the
+header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of strings are stored as UTF-8
+bytes and offsets. Writing goes to a temporary file beside the target that replaces it in one step, so a reader sees the
+old file or the new one. What a writer that was killed left beside the target, the next one clears away.
 
 A file from elsewhere may be made to fill memory. So what it says of its own sizes is checked before anything is
 unpacked or made from it: its members against the bytes on disk, a header's values, an array's shape, the strings.
@@ -106,7 +105,7 @@ def _clear_leftovers(path: Path) -> None:
         if name.startswith(f".{path.name}.") and name.endswith(".part"):
             with contextlib.suppress(OSError), open(path.parent / name, "r+b") as stream:
                 if try_lock(stream):
-                    os.unlink(path.parent / name)
+                    os.unlink(stream.name)
 
 
 def save_arrays(path: str | Path, kind: str, meta: Mapping[str, object], arrays: Arrays) -> None:
@@ -143,8 +142,7 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 def header_digest(header: Mapping[str, object]) -> str:
     """The hash of a file's whole content: of the header, which has the arrays' hashes in it."""
-    own = {name: value for name, value in header.items() if name != "digest"}
-    return json_digest(own)
+    return json_digest({name: value for name, value in header.items() if name != "digest"})
 
 
 def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:

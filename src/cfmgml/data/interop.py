@@ -16,17 +16,13 @@ def arrays_from_networkx(
     graphs: "list[nx.Graph]", label: str | None, attributes: str | None, weight: str | None
 ) -> dict[str, Array]:
     """The arrays of a batch from networkx graphs; the one place that walks them node by node."""
-    edges: list[Array] = []
-    weights: list[Array] = []
-    labels: list[object] = []
-    vectors: list[Array] = []
-    names: list[str] = []
+    edges, weights, vectors = list[Array](), list[Array](), list[Array]()
+    labels, names = list[object](), list[str]()
     shift, plain = 0, True
     for number, graph in enumerate(graphs):
         if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
-            raise TypeError(
-                f"graph {number} is of type {type(graph).__name__}, not a networkx graph; pass a list of them."
-            )
+            kind = type(graph).__name__
+            raise TypeError(f"graph {number} is of type {kind}, not a networkx graph; pass a list of them.")
         position = {node: k for k, node in enumerate(graph.nodes, start=shift)}
         names.extend(str(node) for node in graph.nodes)
         plain = plain and list(graph.nodes) == list(range(len(position)))
@@ -58,9 +54,8 @@ def _networkx_edges(
     pairs, values = [], []
     for source, target, data in graph.edges(data=True):
         if weight is not None and weight not in data:
-            raise ValueError(
-                f"edge ({source!r}, {target!r}) of graph {number} has no {weight!r}; it has {sorted(data)}."
-            )
+            edge = f"edge ({source!r}, {target!r}) of graph {number}"
+            raise ValueError(f"{edge} has no {weight!r}; it has {sorted(data)}.")
         ends = [(position[source], position[target])]
         if not graph.is_directed() and source != target:
             ends.append(ends[0][::-1])
@@ -72,9 +67,8 @@ def _networkx_edges(
 def _node_value(graph: "nx.Graph", node: Hashable, key: str, number: int) -> ArrayLike:
     data = graph.nodes[node]
     if key not in data:
-        raise ValueError(
-            f"node {node!r} of graph {number} has no {key!r}; it has {sorted(map(str, data)) or 'no data'}."
-        )
+        there = sorted(map(str, data)) or "no data"
+        raise ValueError(f"node {node!r} of graph {number} has no {key!r}; it has {there}.")
     return data[key]
 
 
@@ -100,9 +94,8 @@ def networkx_from_arrays(arrays: dict[str, Array], directed: bool) -> "nx.Graph"
             nx.set_node_attributes(graph, dict(enumerate(values)), key)
     pairs = arrays["edges"].T.tolist()
     if "edge_weights" in arrays:
-        graph.add_weighted_edges_from(
-            (*pair, w) for pair, w in zip(pairs, arrays["edge_weights"].tolist(), strict=True)
-        )
+        weights = arrays["edge_weights"].tolist()
+        graph.add_weighted_edges_from((*pair, weight) for pair, weight in zip(pairs, weights, strict=True))
     else:
         graph.add_edges_from(pairs)
     return graph

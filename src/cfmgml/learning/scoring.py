@@ -71,8 +71,7 @@ class ExplicitScorer(Scorer):
     coef: FloatArray
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
-        done = [np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)]
-        return np.concatenate(done)
+        return np.concatenate([np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)])
 
     def rows(self, graphs: GraphBatch) -> Rows:
         return normalised_features(self.kernel, graphs)

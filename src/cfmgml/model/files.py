@@ -93,12 +93,11 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
     intercept = check_numbers(arrays["intercept_"], (len(names),), "intercept_")
     representatives = check_numbers(arrays["representatives_"], (None, len(names)), "representatives_")
     _try(scorer, intercept)
-    n_bags = _count(meta.get("n_bags", len(representatives)), "n_bags")  # files of 0.1.0 do not tell
     _object(meta["versions"], "versions")
     model.learned_ = Learned(
         label_names=names,
         label_counts=check_numbers(arrays.get("label_counts_", np.zeros(len(names))), (len(names),), "label_counts_"),
-        n_bags=n_bags,
+        n_bags=_count(meta.get("n_bags", len(representatives)), "n_bags"),  # files of 0.1.0 do not tell
         kernel=kernel,
         scorer=scorer,
         intercept=intercept,

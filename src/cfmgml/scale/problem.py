@@ -37,12 +37,8 @@ def cut_blocks(n_partitions: int, n_blocks: int | None = None) -> list[Block]:
 
 def describe_block(block: Block, job: Job) -> Sums:
     """Make the features; squares of their columns, and how many bags have each label."""
-    return add(_describe(job, number) for number in block)
-
-
-def _describe(job: Job, number: int) -> Sums:
-    problem = partition(job, number).problem
-    return [column_squares(problem.rows), problem.loss.relevant.sum(0).astype(np.float64)]
+    problems = (partition(job, number).problem for number in block)
+    return add([column_squares(one.rows), one.loss.relevant.sum(0).astype(np.float64)] for one in problems)
 
 
 def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
@@ -70,7 +66,7 @@ def descend_block(block: Block, job: Job, alpha: float) -> Sums:
 # -- the problem that `solve_cccp` sees ------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True)
 class StoreProblem:
     """``alpha / 2 |W|^2`` plus the mean loss of all bags of a store."""
 
@@ -79,7 +75,6 @@ class StoreProblem:
     blocks: list[Block]
     alpha: float
     squares: FloatArray  # of each column
-    n_passes: int = 0
 
     @property
     def n_bags(self) -> int:
@@ -121,7 +116,6 @@ class StoreProblem:
         self, theta: FloatArray, around: FloatArray | None = None, tag: str = ""
     ) -> tuple[float, FloatArray]:
         """One pass over the store."""
-        self.n_passes += 1
         total, gradient = self.engine.map_sum(evaluate_block, self.blocks, self.job, theta, around, tag)
         coef, _ = self.unpack(theta)
         gradient /= self.n_bags
@@ -130,7 +124,6 @@ class StoreProblem:
 
     def cheap_start(self) -> FloatArray:
         """A point to start from: a pass of mini-batches in a few lanes, averaged (Zinkevich et al., NIPS 2010)."""
-        self.n_passes += 1
         lanes = cut_blocks(self.job.store.n_partitions, LANES)
         return self.engine.map_sum(descend_block, lanes, self.job, self.alpha)[0] / self.n_bags
 

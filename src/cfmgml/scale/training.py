@@ -24,8 +24,6 @@ from cfmgml.scale.scratch import feature_folder
 from cfmgml.stores import BagStore
 
 MEMORY_SHARE = 0.25  # of a worker's memory, for features
-
-
 Model = TypeVar("Model", bound=Learner)
 
 
@@ -94,7 +92,9 @@ def fit_store(
         kernel = resolve_on_sample(training.kernel, store, sample_graphs, training.random_state)
         report.say(f"{store!r}: {kernel!r} settled on a sample")
         with feature_folder(cache) as folder:
-            job = _make_job(training, store, kernel, folder, _memory_of_one(workers, memory))
+            loss, key, run = training.loss_of_no_bags(store.n_labels), features_key(store, kernel), uuid.uuid4().hex
+            own = _memory_of_one(workers, memory)
+            job = Job(store, kernel, loss, training.has_intercept, folder, own, key, run)
             try:
                 blocks = cut_blocks(store.n_partitions, n_blocks)
                 job, problem, counts = _describe(training, job, workers, blocks)
@@ -123,12 +123,6 @@ def _memory_of_one(workers: Engine, memory: int | None) -> int:
     return int(MEMORY_SHARE * workers.memory_of_one() if memory is None else memory / workers.n_workers)
 
 
-def _make_job(training: Training, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
-    loss = training.loss_of_no_bags(store.n_labels)
-    key, run = features_key(store, kernel), uuid.uuid4().hex
-    return Job(store, kernel, loss, training.has_intercept, cache, memory, key, run)
-
-
 def _describe(
     training: Training, job: Job, workers: Engine, blocks: list[Block]
 ) -> tuple[Job, StoreProblem, FloatArray]:
@@ -138,8 +132,7 @@ def _describe(
     """
     squares, counts = workers.map_sum(describe_block, blocks, job)
     assert job.store.label_names is not None
-    weights = training.label_weights(counts, job.store.label_names.tolist())
-    job = job.with_weights(weights)
+    job = job.with_weights(training.label_weights(counts, job.store.label_names.tolist()))
     return job, StoreProblem(job, workers, blocks, training.alpha, squares), counts
 
 

@@ -7,7 +7,7 @@ called with the same arguments.
 
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,9 +81,7 @@ class StoreWriter:
             return read_header(self.folder)
         there = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         if there and not (JOURNAL in there and HEADER not in there) and not all(map(_is_leftover, there)):
-            raise FileExistsError(
-                f"{self.folder} is not empty; name a new folder, or pass append=True to add to a store."
-            )
+            raise FileExistsError(f"{self.folder} is not empty; name a new one, or pass append=True to add to a store.")
         return None
 
     def _resume(self) -> list[Entry]:
@@ -158,9 +156,7 @@ def _manifest(folder: Path, header: JsonView) -> list[Entry]:
 
 def _described(folder: Path, part: Partition) -> Partition:
     data = check_content(folder, part)
-    counts = {name: getattr(part, name) for name in COUNTS}
-    sha256, footer = bytes_digest(data), footer_digest(folder / part.name)
-    return Partition(part.name, **counts, n_bytes=len(data), sha256=sha256, footer=footer)
+    return replace(part, n_bytes=len(data), sha256=bytes_digest(data), footer=footer_digest(folder / part.name))
 
 
 def _whole(folder: Path, entries: list[Entry]) -> list[Entry]:
