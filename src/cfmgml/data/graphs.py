@@ -88,11 +88,9 @@ class GraphBatch:
             put(self, name, frozen(array))
 
     def _check_offsets(self) -> None:
-        sizes = len(self.node_ptr), len(self.edge_ptr)
-        if sizes[0] != sizes[1]:
-            raise ValueError(
-                f"node_ptr and edge_ptr must have one length, n_graphs + 1, got {sizes[0]} and {sizes[1]}."
-            )
+        if len(self.node_ptr) != len(self.edge_ptr):
+            sizes = f"{len(self.node_ptr)} and {len(self.edge_ptr)}"
+            raise ValueError(f"node_ptr and edge_ptr must have one length, n_graphs + 1, got {sizes}.")
         empty = np.flatnonzero(lengths(self.node_ptr) == 0)
         if len(empty):
             raise ValueError(f"every graph must have a node; graph {empty[0]} has none (of {len(empty)} such graphs).")
@@ -146,7 +144,8 @@ class GraphBatch:
 
     def __repr__(self) -> str:
         parts = [f"{self.n_attributes} attributes"] if self.node_attributes is not None else []
-        parts += [n[5:] for n in ("node_labels", "edge_weights", "node_names") if getattr(self, n) is not None]
+        named = {"labels": self.node_labels, "weights": self.edge_weights, "names": self.node_names}
+        parts += [name for name, array in named.items() if array is not None]
         counts = f"{self.n_graphs:,} graphs, {self.n_nodes:,} nodes, {self.n_edges:,} edges"
         return f"GraphBatch({'; '.join([counts, ', '.join(parts)] if parts else [counts])})"
 

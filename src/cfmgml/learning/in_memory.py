@@ -44,24 +44,9 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
         problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
         solution, representatives = _solve(training, problem, seeds, solution, train.is_gram)
-        all_learned.append(
-            Learned(
-                label_names=names,
-                label_counts=counts,
-                n_bags=bags.n_bags,
-                kernel=kernel,
-                scorer=train.scorer(solution.coef),
-                intercept=solution.intercept,
-                objective=np.array(solution.objective),
-                representatives=representatives,
-                n_iter=solution.n_iter,
-                gradient_norm=solution.gradient_norm,
-                fingerprint=bags.fingerprint(),
-                info=dict(bags.info),
-                builder=bags.builder,
-                calibration=_calibrate(training, bags, labels, known, seeds) if training.probability else None,
-            )
-        )
+        scorer = train.scorer(solution.coef)
+        calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
+        all_learned.append(Learned.of(bags, names, counts, scorer, solution, representatives, calibration))
     return all_learned
 
 

@@ -1,10 +1,9 @@
 """Columns that one row has alone, merged into one column a row: the same problem in far fewer dimensions.
 
 Most colours of Weisfeiler-Lehman are seen in one graph only. Weights that minimise a loss of scores and their own
-length lie in the span of the rows, so those of a row's lonely columns are a multiple of the row's entries there: one
-number says it all. Turning those entries into one column that holds their length keeps every product of rows and every
-length of weights, and `LonelyColumns.spread` gives the weights of the columns that were merged. Nothing is lost but
-rounding.
+length lie in the span of the rows, so those of a row's lonely columns are a multiple of its entries there. Turning them
+into one column that holds their length keeps every product of rows and every length of weights, and
+`LonelyColumns.spread` gives the weights of the columns that were merged.
 """
 
 from dataclasses import dataclass

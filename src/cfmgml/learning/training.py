@@ -104,7 +104,12 @@ class Training:
         none = np.zeros((0, n_labels), dtype=bool)
         return self.rank_loss(np.zeros(1, dtype=np.int64), none, none, np.ones(n_labels))
 
-    def check_no_context(self) -> None:
+    def check_partwise(self, told: str, without: str) -> None:
+        """Raise unless it can be learned from parts of the bags; ``told`` and ``without`` say why not."""
+        if not self.is_cccp:
+            raise ValueError(f"{told}, got {self.solver!r}.")
+        if self.probability:
+            raise ValueError(f"probability=True needs scores of held-out bags{without}.")
         if self.context:
             raise ValueError(
                 f"context={self.context} is for bags in memory: learn from a store or a stream with context=0, or from "

@@ -245,7 +245,9 @@ def _local_cluster(n_jobs: int | None) -> Dask:
     n_workers = n_jobs if n_jobs is not None and n_jobs > 0 else os.cpu_count() or 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about ports taken by another cluster's dashboard
-        cluster = distributed.LocalCluster(n_workers, threads_per_worker=1, processes=True, dashboard_address=None)
+        cluster = distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        )
         client = distributed.Client(cluster)
 
     def close() -> None:

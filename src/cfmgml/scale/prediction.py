@@ -1,7 +1,4 @@
-"""Prediction over a store, a few bags at a time: one table in any format, or a folder with a file a partition.
-
-The columns are those of `cfmgml.learning.predictions`, as for bags in memory.
-"""
+"""Prediction over a store, a few bags at a time: one table in any format, or a folder with a file a partition."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -39,10 +36,9 @@ class StorePredictor(Predictor, Protocol):
 
 @dataclass(frozen=True)
 class StorePredictions:
-    """The table of `prediction_table` for every bag, graph or node of a store, in its order.
+    """The table of `prediction_table` for every bag, graph or node of a store; refused if it was built in another way.
 
-    ``engine`` and ``n_jobs`` are as for `cfmgml.scale.fit_store`; bags that were built in another way than the model's
-    are refused.
+    ``engine`` and ``n_jobs`` are as for `cfmgml.scale.fit_store`.
     """
 
     model: StorePredictor

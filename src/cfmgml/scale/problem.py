@@ -43,14 +43,14 @@ def describe_block(block: Block, job: Job) -> Sums:
 
 def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
     """Loss and gradient, each the sum over the block's bags; with ``around``, of the bound that touches there."""
-    return add(_evaluate(job, number, theta, around, tag) for number in block)
 
+    def evaluate(number: int) -> Sums:
+        prepared = partition(job, number)
+        bound = None if around is None else linearised(job, number, prepared, around, tag)
+        value, gradient = prepared.problem.value_and_gradient(theta, bound)
+        return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
 
-def _evaluate(job: Job, number: int, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
-    prepared = partition(job, number)
-    bound = None if around is None else linearised(job, number, prepared, around, tag)
-    value, gradient = prepared.problem.value_and_gradient(theta, bound)
-    return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
+    return add(map(evaluate, block))
 
 
 def descend_block(block: Block, job: Job, alpha: float) -> Sums:
@@ -94,11 +94,9 @@ class StoreProblem:
     def start(self) -> FloatArray:
         return np.zeros((self.n_features + self.job.fit_intercept) * self.job.n_labels)
 
-    def scales(self) -> FloatArray:
-        return units_of_theta(self.squares, self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels)
-
     def space(self) -> Units:
-        return Units(self.scales())
+        settings = self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels
+        return Units(units_of_theta(self.squares, *settings))
 
     def in_precision(self, dtype: DTypeLike) -> Self:
         """float64 always: over many partitions, processes and machines the last digits of float32 would not agree."""

@@ -1,8 +1,7 @@
 """How a store is written: partition by partition, with a journal, and the header last.
 
-A partition is complete before it gets its name, and the name holds a digest of its content. Until the header names it,
-it is not the store's: a build that stops leaves its partitions and its journal, and goes on from there when it is
-called with the same arguments.
+A partition is complete before it gets its name, which holds a digest of its content, and is the store's when the header
+names it: a build that stops leaves partitions and a journal, and goes on if it is called with the same arguments.
 """
 
 import io
@@ -151,12 +150,12 @@ def _manifest(folder: Path, header: JsonView) -> list[Entry]:
     if "partitions" in header:
         read_partitions(folder, header, to_add=True)
         return list(header["partitions"])
-    return [asdict(_described(folder, part)) for part in read_partitions(folder, header)]
-
-
-def _described(folder: Path, part: Partition) -> Partition:
-    data = check_content(folder, part)
-    return replace(part, n_bytes=len(data), sha256=bytes_digest(data), footer=footer_digest(folder / part.name))
+    entries = []
+    for part in read_partitions(folder, header):
+        sha256, path = bytes_digest(check_content(folder, part)), folder / part.name
+        whole = replace(part, n_bytes=path.stat().st_size, sha256=sha256, footer=footer_digest(path))
+        entries.append(asdict(whole))
+    return entries
 
 
 def _whole(folder: Path, entries: list[Entry]) -> list[Entry]:

@@ -121,10 +121,9 @@ def _printed_pairs(scores: FloatArray, relevant: BoolArray, irrelevant: BoolArra
 class _Comparisons:
     """How representatives are scored while they stay the same, for the steps of a round.
 
-    Only representatives count then, so each label needs the products of its own ones with each other: fewer and
-    smaller ones than those of all graphs with all features. They are taken from those of all graphs, computed once, or
-    computed anew each round, whichever is less work; sparse rows, and ones of too many bags and labels, are
-    multiplied as they are.
+    Only representatives count then, so each label needs the products of its own ones with each other. They are taken
+    from those of all graphs, computed once, or computed anew each round, whichever is less work; sparse rows, and ones
+    of too many bags and labels, are multiplied as they are.
     """
 
     rows: Rows
