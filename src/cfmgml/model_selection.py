@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
-from cfmgml.common.typing import IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
@@ -107,11 +106,12 @@ def choose_alpha(
     kernel = _shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model)
     one = clone(model).set_params(kernel=kernel, probability=False, verbose=False)
     tried = sorted(map(float, alphas), reverse=True)
-    by_fold = []
+    measured = []
     for train, test in KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags)):
-        by_fold.append(_held_out(one, numbered, tried, train, test))
+        if check_targets(bags[test], None)[1].all(axis=1).any():
+            models = one.fit_path(numbered[train], tried)
+            measured.append([fitted.score(numbered[test]) for fitted in models])
         on_fold()
-    measured = [row for row in by_fold if row is not None]
     if not measured:
         raise ValueError("choosing alpha needs bags whose labels are all known, and there is none; give it a number.")
     scores = dict(zip(tried, np.mean(measured, axis=0).tolist(), strict=True))
@@ -120,19 +120,9 @@ def choose_alpha(
 
 def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
     """The kernel itself if it has explicit features, else a matrix of its values."""
-    training = Training.of(model)
+    compute = Training.of(model).compute
     resolved = kernel.resolve(graphs)
     if resolved.is_explicit:
         return kernel
     check_pairwise_size("choosing alpha", graphs.n_graphs, "graphs", 2, "give alpha a number")
-    return Precomputed(compute_gram(resolved, graphs, training.compute))
-
-
-def _held_out(
-    model: CfMGML, bags: BagDataset, alphas: list[float], train: IntArray, test: IntArray
-) -> list[float] | None:
-    """Average precision on the test bags, by alpha; None if none of them is fully known."""
-    _, known = check_targets(bags[test], None)
-    if not known.all(axis=1).any():
-        return None
-    return [fitted.score(bags[test]) for fitted in model.fit_path(bags[train], alphas)]
+    return Precomputed(compute_gram(resolved, graphs, compute))

@@ -9,7 +9,7 @@ from cfmgml import BagDataset, CfMGML, GraphBatch, GraphHopper, NodeSum, Product
 from cfmgml.common.segments import segment_max, segment_sum
 from cfmgml.kernels import SAVED_KERNELS
 from cfmgml.learning.annotation import annotate
-from cfmgml.learning.label_weights import label_weights
+from cfmgml.learning.training import Training
 from examples import KERNELS, random_bags, random_graphs
 
 
@@ -19,6 +19,10 @@ def new():
 
 
 # -- scores ----------------------------------------------------------------------------------
+
+
+def label_weights(class_weight, counts, names):
+    return Training.of(CfMGML(class_weight=class_weight)).label_weights(counts, names)
 
 
 def test_a_bag_scores_as_its_best_graph(bags, new):

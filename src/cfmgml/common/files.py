@@ -1,10 +1,9 @@
 """One file of arrays and JSON: how data sets and models are kept on disk.
 
-A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of
-every array, and of the header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of
-strings are stored as UTF-8 bytes and offsets. Writing goes to a temporary file beside the
-target that replaces it in one step, so a reader sees the old file or the new one. What a writer that was killed left
-beside the target, the next one clears away.
+A file is a zip archive with ``header.json`` (format, kind, version, metadata and a SHA-256 of every array, and of the
+header itself) and one ``.npy`` member an array. Nothing in it is ever unpickled. Lists of strings are stored as UTF-8
+bytes and offsets. Writing goes to a temporary file beside the target that replaces it in one step, so a reader sees the
+old file or the new one. What a writer that was killed left beside the target, the next one clears away.
 
 A file from elsewhere may be made to fill memory. So what it says of its own sizes is checked before anything is
 unpacked or made from it: its members against the bytes on disk, a header's values, an array's shape, the strings.
@@ -106,7 +105,7 @@ def _clear_leftovers(path: Path) -> None:
         if name.startswith(f".{path.name}.") and name.endswith(".part"):
             with contextlib.suppress(OSError), open(path.parent / name, "r+b") as stream:
                 if try_lock(stream):
-                    os.unlink(path.parent / name)
+                    os.unlink(stream.name)
 
 
 def save_arrays(path: str | Path, kind: str, meta: Mapping[str, object], arrays: Arrays) -> None:
@@ -143,8 +142,7 @@ def _put(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 def header_digest(header: Mapping[str, object]) -> str:
     """The hash of a file's whole content: of the header, which has the arrays' hashes in it."""
-    own = {name: value for name, value in header.items() if name != "digest"}
-    return json_digest(own)
+    return json_digest({name: value for name, value in header.items() if name != "digest"})
 
 
 def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:
@@ -152,7 +150,10 @@ def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:
     with _opened(path) as (archive, header):
         if header["kind"] != kind:
             raise ValueError(f"{path} holds a {header['kind']}, not a {kind}.")
-        _check_size(archive)
+        gib = sum(entry.file_size for entry in archive.infolist()) / 2**30
+        if gib > physical_gib():  # before it tries
+            here = physical_gib()
+            raise _Damaged(f"or too large: it unpacks to {gib:,.1f} GiB, and this machine has {here:,.1f} GiB")
         arrays = _unpack({name: _read_member(archive, name, digest) for name, digest in header["sha256"].items()})
     return header["meta"], arrays
 
@@ -186,6 +187,8 @@ class _Damaged(Exception):
 
 
 def _read_header(archive: zipfile.ZipFile, path: Path) -> Json:
+    from cfmgml import __version__
+
     if "header.json" not in archive.namelist():
         raise ValueError(f"{path} is a zip archive but not a cfmgml file: it has no header.json.")
     if archive.getinfo("header.json").file_size > MAX_HEADER_BYTES:  # before it is unpacked
@@ -198,13 +201,20 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> Json:
         fits = header["format"] == FORMAT and isinstance(digests, dict) and isinstance(header["meta"], dict)
     except _Damaged:
         raise
-    except (ValueError, KeyError, TypeError, RecursionError, zipfile.error) as error:
-        raise _Damaged(f"its header cannot be read ({error!r})") from error
     except Exception as error:  # zlib.error has no public base class but Exception
-        raise _Damaged(f"its header cannot be unpacked ({error!r})") from error
+        raise _Damaged(f"its header cannot be read ({error!r})") from error
     if not fits:
         raise _Damaged("its header is not one that cfmgml writes")
-    _check_version(header, version, path)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise _Damaged(f"its version, {version!r}, is none")
+    if version > VERSION:
+        writer = header.get("written_by", "a newer cfmgml")
+        raise ValueError(
+            f"{path} has file version {version}, written by {writer}; this is cfmgml {__version__}, which reads up to "
+            f"version {VERSION}: install {writer} or a newer one."
+        )
+    if version >= 2 and header.get("digest") != header_digest(header):
+        raise _Damaged("its header does not match its checksum")
     return dict(header)
 
 
@@ -224,21 +234,6 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _check_version(header: Mapping[str, object], version: object, path: Path) -> None:
-    from cfmgml import __version__
-
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise _Damaged(f"its version, {version!r}, is none")
-    if version > VERSION:
-        writer = header.get("written_by", "a newer cfmgml")
-        raise ValueError(
-            f"{path} has file version {version}, written by {writer}; this is cfmgml {__version__}, which reads up to "
-            f"version {VERSION}: install {writer} or a newer one."
-        )
-    if version >= 2 and header.get("digest") != header_digest(header):
-        raise _Damaged("its header does not match its checksum")
-
-
 def _check_directory(archive: zipfile.ZipFile, n_bytes: int) -> None:
     """Refuse an archive that unpacks to more than any that cfmgml packed, by what its directory says."""
     entries = archive.infolist()
@@ -249,13 +244,6 @@ def _check_directory(archive: zipfile.ZipFile, n_bytes: int) -> None:
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > FREE_BYTES + MAX_RATIO * n_bytes:
         raise _Damaged(f"its {n_bytes:,} bytes unpack to {unpacked:,}, more than in any file that cfmgml writes")
-
-
-def _check_size(archive: zipfile.ZipFile) -> None:
-    """Refuse what would unpack to more than this machine can hold, before it tries."""
-    gib = sum(entry.file_size for entry in archive.infolist()) / 2**30
-    if gib > physical_gib():
-        raise _Damaged(f"or too large: it unpacks to {gib:,.1f} GiB, and this machine has {physical_gib():,.1f} GiB")
 
 
 def _read_member(archive: zipfile.ZipFile, name: str, digest: str) -> Array:

@@ -31,11 +31,9 @@ def printable(text: str, kept: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in kept or _is_seen(c) else json.dumps(c)[1:-1] for c in text)
-
-
-def _is_seen(character: str) -> bool:
-    return character in JOINERS or unicodedata.category(character) == "Zs"
+    kept += JOINERS
+    seen = (c.isprintable() or c in kept or unicodedata.category(c) == "Zs" for c in text)
+    return "".join(c if is_seen else json.dumps(c)[1:-1] for c, is_seen in zip(text, seen, strict=True))
 
 
 class Screen:

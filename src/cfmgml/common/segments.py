@@ -1,8 +1,7 @@
 """All offset arithmetic: a segment is a run of rows, ``ptr[k]`` to ``ptr[k + 1]``.
 
-Graphs are segments of nodes and edges, bags are segments of graphs. Every function
-here takes the offsets ``ptr`` (n_segments + 1,) and allows empty segments unless it says
-otherwise; ``np.ufunc.reduceat`` does not (it gives an empty segment its neighbour's value).
+Graphs are segments of nodes and edges, bags are segments of graphs. Every function here takes the offsets ``ptr``
+(n_segments + 1,) and allows empty segments unless it says otherwise; ``np.ufunc.reduceat`` does not.
 """
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Many graphs as one: `GraphBatch`.
 
-A batch holds its graphs as one disconnected graph, in flat arrays with offsets. There is no
-object for a single graph: a batch of one is it.
+A batch holds its graphs as one disconnected graph, in flat arrays with offsets; a batch of one is a single graph.
 
 >>> triangle_and_dot = GraphBatch(
 ...     node_ptr=[0, 3, 4], edge_ptr=[0, 3, 3], edges=[[0, 1, 2], [1, 2, 0]], node_labels=[7, 7, 8, 9])
@@ -12,10 +11,9 @@ array([9])
 
 What the kernels see
 --------------------
-``edges`` may hold an undirected edge once or in both directions. Every kernel sees the simple
-undirected graph underneath, `GraphBatch.adjacency`: direction is ignored, parallel edges count
-once and self-loops not at all. A graph may be disconnected or have no edges or one node only;
-it must have a node. Edge weights are kept, and kernels ignore them unless they say otherwise.
+``edges`` may hold an undirected edge once or in both directions. Every kernel sees the simple undirected graph
+underneath, `GraphBatch.adjacency`: direction is ignored, parallel edges count once and self-loops not at all. A graph
+may be disconnected or have no edges or one node only. Edge weights are kept; kernels ignore them unless they say so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -85,20 +83,14 @@ class GraphBatch:
         put(self, "edge_weights", _check_weights(self.edge_weights, self.n_edges))
         put(self, "node_names", check_names(self.node_names, self.n_nodes, "node_names", "node"))
         ids = np.arange(self.n_graphs) if self.graph_ids is None else check_integers(self.graph_ids, "graph_ids")
-        if ids.shape != (self.n_graphs,):
-            raise ValueError(f"graph_ids must have shape ({self.n_graphs},), one a graph, got {ids.shape}.")
-        put(self, "graph_ids", ids)
-        for field in fields(self):
-            array = getattr(self, field.name)
-            if array is not None:
-                put(self, field.name, frozen(array))
+        put(self, "graph_ids", check_rows(ids, self.n_graphs, "graph_ids", "a graph"))
+        for name, array in self.arrays().items():
+            put(self, name, frozen(array))
 
     def _check_offsets(self) -> None:
         if len(self.node_ptr) != len(self.edge_ptr):
-            raise ValueError(
-                f"node_ptr and edge_ptr must have one length, n_graphs + 1, "
-                f"got {len(self.node_ptr)} and {len(self.edge_ptr)}."
-            )
+            sizes = f"{len(self.node_ptr)} and {len(self.edge_ptr)}"
+            raise ValueError(f"node_ptr and edge_ptr must have one length, n_graphs + 1, got {sizes}.")
         empty = np.flatnonzero(lengths(self.node_ptr) == 0)
         if len(empty):
             raise ValueError(f"every graph must have a node; graph {empty[0]} has none (of {len(empty)} such graphs).")
@@ -152,7 +144,8 @@ class GraphBatch:
 
     def __repr__(self) -> str:
         parts = [f"{self.n_attributes} attributes"] if self.node_attributes is not None else []
-        parts += [n for n in ("labels", "weights", "names") if getattr(self, _FIELD_OF[n]) is not None]
+        named = {"labels": self.node_labels, "weights": self.edge_weights, "names": self.node_names}
+        parts += [name for name, array in named.items() if array is not None]
         counts = f"{self.n_graphs:,} graphs, {self.n_nodes:,} nodes, {self.n_edges:,} edges"
         return f"GraphBatch({'; '.join([counts, ', '.join(parts)] if parts else [counts])})"
 
@@ -189,8 +182,9 @@ class GraphBatch:
         parts = list(batches)
         if not parts:
             raise ValueError("concatenate needs at least one batch.")
-        for name in (*NODE_FIELDS, "edge_weights"):
-            have = [getattr(part, name) is not None for part in parts]
+        data = {n: [getattr(part, n) for part in parts] for n in (*NODE_FIELDS, "edge_weights")}
+        for name, arrays in data.items():
+            have = [array is not None for array in arrays]
             if len(set(have)) > 1:
                 raise ValueError(f"batch {have.index(False)} has no {name} and batch {have.index(True)} has.")
         widths = [part.n_attributes for part in parts]
@@ -198,7 +192,6 @@ class GraphBatch:
             raise ValueError(f"batches must have the same number of attributes, got {sorted(set(widths))}.")
         shifts = np.cumsum([0, *(part.n_nodes for part in parts)])
         ids = np.concatenate([part.graph_ids for part in parts])
-        data = {n: [getattr(part, n) for part in parts] for n in (*NODE_FIELDS, "edge_weights")}
         return cls._trusted(
             node_ptr=_join_ptr([part.node_ptr for part in parts]),
             edge_ptr=_join_ptr([part.edge_ptr for part in parts]),
@@ -249,11 +242,7 @@ class GraphBatch:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
-        _, arrays = load_arrays(path, "GraphBatch")
-        return cls(**arrays)
-
-
-_FIELD_OF = {"labels": "node_labels", "weights": "edge_weights", "names": "node_names"}
+        return cls(**load_arrays(path, "GraphBatch")[1])
 
 
 def label_codes(labels: Sequence[str] | Array) -> IntArray:
@@ -306,13 +295,14 @@ def check_ptr(values: ArrayLike, name: str) -> IntArray:
     return ptr
 
 
+def check_rows(array: Array, n: int, name: str, noun: str) -> Array:
+    if array.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one {noun}, got {array.shape}.")
+    return array
+
+
 def check_names(values: ArrayLike | None, n: int, name: str, noun: str) -> NameArray | None:
-    if values is None:
-        return None
-    names = np.asarray(values, dtype=np.str_)
-    if names.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), one a {noun}, got {names.shape}.")
-    return names
+    return None if values is None else check_rows(np.asarray(values, dtype=np.str_), n, name, f"a {noun}")
 
 
 def _check_edges(values: ArrayLike) -> IntArray:
@@ -330,9 +320,7 @@ def _check_labels(values: ArrayLike | None, n_nodes: int) -> IntArray | None:
         return None
     labels = np.asarray(values)
     labels = label_codes(labels) if labels.dtype.kind == "U" else check_integers(labels, "node_labels")
-    if labels.shape != (n_nodes,):
-        raise ValueError(f"node_labels must have shape ({n_nodes},), one a node, got {labels.shape}.")
-    return labels
+    return check_rows(labels, n_nodes, "node_labels", "a node")
 
 
 def _check_attributes(values: ArrayLike | None, batch: GraphBatch) -> FloatArray | None:
@@ -343,12 +331,10 @@ def _check_attributes(values: ArrayLike | None, batch: GraphBatch) -> FloatArray
         attributes = attributes.astype(np.float64)
     if attributes.ndim != 2 or len(attributes) != batch.n_nodes:
         hint = "; for one attribute a node pass values[:, None]" if attributes.ndim == 1 else ""
-        raise ValueError(
-            f"node_attributes must have shape ({batch.n_nodes}, n_attributes), got {attributes.shape}{hint}."
-        )
-    finite = np.isfinite(attributes)
-    if not finite.all():
-        bad = np.argwhere(~finite)
+        shape = f"({batch.n_nodes}, n_attributes)"
+        raise ValueError(f"node_attributes must have shape {shape}, got {attributes.shape}{hint}.")
+    bad = np.argwhere(~np.isfinite(attributes))
+    if len(bad):
         node, column = bad[0]
         graph = int(np.searchsorted(batch.node_ptr, node, side="right")) - 1
         raise ValueError(
@@ -361,9 +347,7 @@ def _check_attributes(values: ArrayLike | None, batch: GraphBatch) -> FloatArray
 def _check_weights(values: ArrayLike | None, n_edges: int) -> FloatArray | None:
     if values is None:
         return None
-    weights = np.asarray(values, dtype=np.float64)
-    if weights.shape != (n_edges,):
-        raise ValueError(f"edge_weights must have shape ({n_edges},), one an edge, got {weights.shape}.")
+    weights = check_rows(np.asarray(values, dtype=np.float64), n_edges, "edge_weights", "an edge")
     if not np.isfinite(weights).all():
         raise ValueError(f"edge_weights must be finite; edge {np.flatnonzero(~np.isfinite(weights))[0]} is not.")
     return weights

@@ -16,51 +16,37 @@ def arrays_from_networkx(
     graphs: "list[nx.Graph]", label: str | None, attributes: str | None, weight: str | None
 ) -> dict[str, Array]:
     """The arrays of a batch from networkx graphs; the one place that walks them node by node."""
-    edges: list[Array] = []
-    weights: list[Array] = []
-    labels: list[object] = []
-    vectors: list[Array] = []
-    names: list[str] = []
-    shift, plain = 0, True
     for number, graph in enumerate(graphs):
         if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
-            raise TypeError(
-                f"graph {number} is of type {type(graph).__name__}, not a networkx graph; pass a list of them."
-            )
-        position = {node: k for k, node in enumerate(graph.nodes, start=shift)}
-        names.extend(str(node) for node in graph.nodes)
-        plain = plain and list(graph.nodes) == list(range(len(position)))
-        pairs, values = _networkx_edges(graph, position, weight, number)
-        edges.append(pairs)
-        weights.append(values)
-        if label is not None:
-            labels.extend(_node_value(graph, node, label, number) for node in graph.nodes)
-        if attributes is not None:
-            vectors.extend(np.atleast_1d(_node_value(graph, node, attributes, number)) for node in graph.nodes)
-        shift += len(position)
-    arrays = {
-        "node_ptr": offsets(np.array([len(graph) for graph in graphs], dtype=np.int64)),
-        "edge_ptr": offsets(np.array([pairs.shape[1] for pairs in edges], dtype=np.int64)),
-        "edges": np.concatenate(edges, axis=1) if edges else np.zeros((2, 0), dtype=np.int64),
-        "node_labels": np.array(labels),
-        "edge_weights": np.concatenate([np.zeros(0), *weights]),
-        "node_names": np.array(names),
+            kind = type(graph).__name__
+            raise TypeError(f"graph {number} is of type {kind}, not a networkx graph; pass a list of them.")
+    node_ptr = offsets(np.array([len(graph) for graph in graphs], dtype=np.int64))
+    parts = [_networkx_edges(graph, int(node_ptr[k]), weight, k) for k, graph in enumerate(graphs)]
+    nodes = [(graph, node, number) for number, graph in enumerate(graphs) for node in graph.nodes]
+    arrays: dict[str, Array] = {
+        "node_ptr": node_ptr,
+        "edge_ptr": offsets(np.array([pairs.shape[1] for pairs, _ in parts], dtype=np.int64)),
+        "edges": np.concatenate([np.zeros((2, 0), dtype=np.int64), *(pairs for pairs, _ in parts)], axis=1),
     }
+    if label is not None:
+        arrays["node_labels"] = np.array([_node_value(*node, label) for node in nodes])
     if attributes is not None:
+        vectors = [np.atleast_1d(_node_value(*node, attributes)) for node in nodes]
         arrays["node_attributes"] = _stack(vectors, attributes)
-    left_out = {"node_labels": label is None, "edge_weights": weight is None, "node_names": plain}
-    return {name: array for name, array in arrays.items() if not left_out.get(name)}
+    if weight is not None:
+        arrays["edge_weights"] = np.concatenate([np.zeros(0), *(values for _, values in parts)])
+    if any(list(graph.nodes) != list(range(len(graph))) for graph in graphs):
+        arrays["node_names"] = np.array([str(node) for _, node, _ in nodes])
+    return arrays
 
 
-def _networkx_edges(
-    graph: "nx.Graph", position: dict[Hashable, int], weight: str | None, number: int
-) -> tuple[IntArray, FloatArray]:
+def _networkx_edges(graph: "nx.Graph", start: int, weight: str | None, number: int) -> tuple[IntArray, FloatArray]:
+    position = {node: k for k, node in enumerate(graph.nodes, start)}
     pairs, values = [], []
     for source, target, data in graph.edges(data=True):
         if weight is not None and weight not in data:
-            raise ValueError(
-                f"edge ({source!r}, {target!r}) of graph {number} has no {weight!r}; it has {sorted(data)}."
-            )
+            edge = f"edge ({source!r}, {target!r}) of graph {number}"
+            raise ValueError(f"{edge} has no {weight!r}; it has {sorted(data)}.")
         ends = [(position[source], position[target])]
         if not graph.is_directed() and source != target:
             ends.append(ends[0][::-1])
@@ -69,12 +55,11 @@ def _networkx_edges(
     return np.array(pairs, dtype=np.int64).reshape(-1, 2).T, np.array(values)
 
 
-def _node_value(graph: "nx.Graph", node: Hashable, key: str, number: int) -> ArrayLike:
+def _node_value(graph: "nx.Graph", node: Hashable, number: int, key: str) -> ArrayLike:
     data = graph.nodes[node]
     if key not in data:
-        raise ValueError(
-            f"node {node!r} of graph {number} has no {key!r}; it has {sorted(map(str, data)) or 'no data'}."
-        )
+        there = sorted(map(str, data)) or "no data"
+        raise ValueError(f"node {node!r} of graph {number} has no {key!r}; it has {there}.")
     return data[key]
 
 
@@ -100,9 +85,8 @@ def networkx_from_arrays(arrays: dict[str, Array], directed: bool) -> "nx.Graph"
             nx.set_node_attributes(graph, dict(enumerate(values)), key)
     pairs = arrays["edges"].T.tolist()
     if "edge_weights" in arrays:
-        graph.add_weighted_edges_from(
-            (*pair, w) for pair, w in zip(pairs, arrays["edge_weights"].tolist(), strict=True)
-        )
+        weights = arrays["edge_weights"].tolist()
+        graph.add_weighted_edges_from((*pair, weight) for pair, weight in zip(pairs, weights, strict=True))
     else:
         graph.add_edges_from(pairs)
     return graph

@@ -45,10 +45,8 @@ def calibrate(scores: FloatArray, bag_ptr: IntArray, Y: BoolArray, known: BoolAr
         value, to_margins = _negative_log_likelihood(margins, bag_ptr, Y, known)
         pull = (logs - common) / SLOPE_PRIOR**2
         value += 0.5 * float(pull @ (logs - common)) + 0.5 * float(offset @ offset) / OFFSET_PRIOR**2
-        gradient = np.concatenate(
-            [slope * (to_margins * scores).sum(0) + pull, to_margins.sum(0) + offset / OFFSET_PRIOR**2]
-        )
-        return value, gradient
+        to_slope = slope * (to_margins * scores).sum(0) + pull
+        return value, np.concatenate([to_slope, to_margins.sum(0) + offset / OFFSET_PRIOR**2])
 
     start = np.zeros(2 * n_labels)
     bounds = [(-7.0, 7.0)] * n_labels + [(None, None)] * n_labels

@@ -1,8 +1,7 @@
 """What every estimator shares: scikit-learn's manners at two levels.
 
-An estimator learns from bags and their labels. `decision_function` and `predict` speak of bags,
-`decision_function_graphs` and `predict_graphs` of graphs: two levels, two methods. ``levels`` says which of them a
-method has.
+`decision_function` and `predict` speak of bags, `decision_function_graphs` and `predict_graphs` of graphs; ``levels``
+says which of both an estimator has.
 """
 
 from abc import ABC, abstractmethod
@@ -64,9 +63,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_predict(self, X: object, level: str) -> BagDataset:
         if level not in self.levels:
-            raise TypeError(
-                f"{type(self).__name__} predicts labels of a {' and a '.join(self.levels)}, not of a {level}."
-            )
+            own = " and a ".join(self.levels)
+            raise TypeError(f"{type(self).__name__} predicts labels of a {own}, not of a {level}.")
         check_is_fitted(self, "label_names_")
         return check_bags(X)
 

@@ -36,33 +36,17 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     context = Context(bags.bag_ptr, float(how.context))
     train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, keep_on_device=how.is_cccp)
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
-    steps_from: Solution[Any] | None = None
+    solution: Solution[Any] | None = None
     all_learned = []
     for training in path:
         seeds = np.random.default_rng(check_random_state(training.random_state).randint(2**31))
         weights = training.label_weights(counts, names.tolist())
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
         problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
-        solution, representatives = _solve(training, problem, seeds, steps_from, train.is_gram)
-        steps_from = solution
-        all_learned.append(
-            Learned(
-                label_names=names,
-                label_counts=counts,
-                n_bags=bags.n_bags,
-                kernel=kernel,
-                scorer=train.scorer(solution.coef),
-                intercept=solution.intercept,
-                objective=np.array(solution.objective),
-                representatives=representatives,
-                n_iter=solution.n_iter,
-                gradient_norm=solution.gradient_norm,
-                fingerprint=bags.fingerprint(),
-                info=dict(bags.info),
-                builder=bags.builder,
-                calibration=_calibrate(training, bags, labels, known, seeds) if training.probability else None,
-            )
-        )
+        solution, representatives = _solve(training, problem, seeds, solution, train.is_gram)
+        scorer = train.scorer(solution.coef)
+        calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
+        all_learned.append(Learned.of(bags, names, counts, scorer, solution, representatives, calibration))
     return all_learned
 
 
@@ -81,11 +65,11 @@ def _solve(
             return solve(problem, rounds, steps, seeds, tell, training.compute.numbers)
         trail = () if last is None else last.trail
         solution: Solution[Any]
+        limits = rounds, steps, training.tol
         if training.compute.on_numpy:
-            solution = solve_cccp(problem, rounds, steps, training.tol, tell, trail)
+            solution = solve_cccp(problem, *limits, tell, trail)
             scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
         else:
-            limits = rounds, steps, training.tol
             solution, scores = solve_cccp_on_device(problem, is_gram, *limits, training.compute.device, tell, trail)
         return solution, segment_argmax(scores, problem.loss.bag_ptr)
 
@@ -93,7 +77,7 @@ def _solve(
 def _calibrate(
     training: Training, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
 ) -> Calibration:
-    """On the scores of held-out bags, by as many more fits as there are folds."""
+    """On the scores of held-out bags, by a fit a fold."""
     from sklearn.model_selection import KFold  # slow to import, and seldom needed
 
     n_folds = min(3, bags.n_bags)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from cfmgml.common.typing import FloatArray, IntArray, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder
@@ -10,6 +12,8 @@ from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.context import join_node_parts, join_parts
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.scoring import Scorer
+from cfmgml.learning.solvers.cccp import Solution
+from cfmgml.stores import BagStore
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,6 @@ class Learned:
     label_names: NameArray
     label_counts: FloatArray  # bags that have each label, and
     n_bags: int  # bags, of all learned from; 0 in old files of streamed models
-    kernel: Kernel  # resolved
     scorer: Scorer
     intercept: FloatArray
     objective: FloatArray
@@ -39,6 +42,39 @@ class Learned:
     builder: BagBuilder | None = None  # of what it learned from
     calibration: Calibration | None = None
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
+
+    @classmethod
+    def of(
+        cls,
+        source: BagDataset | BagStore,
+        names: NameArray,
+        counts: FloatArray,
+        scorer: Scorer,
+        solution: Solution[Any],
+        representatives: IntArray,
+        calibration: Calibration | None = None,
+    ) -> "Learned":
+        """What a solver found for these bags."""
+        return cls(
+            label_names=names,
+            label_counts=counts,
+            n_bags=source.n_bags,
+            scorer=scorer,
+            intercept=solution.intercept,
+            objective=np.array(solution.objective),
+            representatives=representatives,
+            n_iter=solution.n_iter,
+            gradient_norm=solution.gradient_norm,
+            fingerprint=source.fingerprint(),
+            info=dict(source.info),
+            builder=source.builder,
+            calibration=calibration,
+        )
+
+    @property
+    def kernel(self) -> Kernel:
+        """Resolved."""
+        return self.scorer.kernel
 
     @property
     def has_context(self) -> bool:

@@ -1,10 +1,9 @@
 """Columns that one row has alone, merged into one column a row: the same problem in far fewer dimensions.
 
 Most colours of Weisfeiler-Lehman are seen in one graph only. Weights that minimise a loss of scores and their own
-length lie in the span of the rows, so those of a row's lonely columns are a multiple of the row's entries there: one
-number says it all. Turning those entries into one column that holds their length keeps every product of rows and every
-length of weights, and `LonelyColumns.spread` gives the weights of the columns that were merged. Nothing is lost but
-rounding.
+length lie in the span of the rows, so those of a row's lonely columns are a multiple of its entries there. Turning them
+into one column that holds their length keeps every product of rows and every length of weights, and
+`LonelyColumns.spread` gives the weights of the columns that were merged.
 """
 
 from dataclasses import dataclass
@@ -57,19 +56,10 @@ def merge_lonely_columns(rows: sparse.csr_array) -> tuple[sparse.csr_array, Lone
     place = np.full(width, -1, dtype=rows.indices.dtype)
     place[shared] = np.arange(len(shared))
     entries = ~is_lonely
-    made = sparse.coo_array(
-        (
-            np.concatenate([rows.data[entries], lengths[takes_in]]),
-            (
-                np.concatenate([row_of[entries], takes_in]).astype(rows.indices.dtype),
-                np.concatenate([place[rows.indices[entries]], column_of_row[takes_in]]),
-            ),
-        ),
-        shape=(n_rows, len(shared) + len(takes_in)),
-    ).tocsr()
+    values = np.concatenate([rows.data[entries], lengths[takes_in]])
+    at_rows = np.concatenate([row_of[entries], takes_in]).astype(rows.indices.dtype)
+    at_columns = np.concatenate([place[rows.indices[entries]], column_of_row[takes_in]])
+    made = sparse.coo_array((values, (at_rows, at_columns)), shape=(n_rows, len(shared) + len(takes_in))).tocsr()
     counted = is_lonely & (lengths[row_of] > 0)  # entries may be zeros that are written down
-    at = row_of[counted]
-    columns = LonelyColumns(
-        width, shared, rows.indices[counted], column_of_row[at], rows.data[counted] / lengths[at]
-    )  # fmt: skip
-    return made, columns
+    lonely, at, shares = rows.indices[counted], row_of[counted], rows.data[counted] / lengths[row_of[counted]]
+    return made, LonelyColumns(width, shared, lonely, column_of_row[at], shares)

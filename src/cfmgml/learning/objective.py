@@ -126,27 +126,26 @@ class RankLoss:
         weights, constant = self.linearise(scores) if around is None else around
         wanted = constant + np.add.reduceat(weights * scores, self.bag_ptr[:-1], axis=0)
         unwanted, slopes, rows = self._irrelevant_scores(scores)
-        to_wanted, to_unwanted = np.zeros_like(wanted), np.zeros_like(unwanted)
-        value = _bag_losses(
-            wanted, np.ascontiguousarray(unwanted), rows, self.relevant, self.irrelevant, self.label_weights,
-            *self.coefficients(), float(self.rounding), to_wanted, to_unwanted,
-        )  # fmt: skip
+        value, to_wanted, to_unwanted = self._terms(wanted, unwanted, rows)
         sizes = lengths(self.bag_ptr)
         gradient = weights * np.repeat(to_wanted, sizes, axis=0)
         gradient += to_unwanted if slopes is None else slopes * np.repeat(to_unwanted, sizes, axis=0)
-        return float(value), gradient
+        return value, gradient
 
     def value(self, scores: FloatArray) -> float:
         return self.value_and_gradient(scores)[0]
 
     def bag_value_and_gradient(self, bag_scores: FloatArray) -> tuple[float, FloatArray]:
         """The same for scores of bags, (n_bags, n_labels): for a solver that has chosen each bag's graphs itself."""
-        to_wanted, to_unwanted = np.zeros_like(bag_scores), np.zeros_like(bag_scores)
-        value = _bag_losses(
-            bag_scores, bag_scores, np.arange(self.n_bags + 1), self.relevant, self.irrelevant, self.label_weights,
-            *self.coefficients(), float(self.rounding), to_wanted, to_unwanted,
-        )  # fmt: skip
-        return float(value), to_wanted + to_unwanted
+        value, to_wanted, to_unwanted = self._terms(bag_scores, bag_scores, np.arange(self.n_bags + 1))
+        return value, to_wanted + to_unwanted
+
+    def _terms(self, wanted: FloatArray, unwanted: FloatArray, rows: IntArray) -> tuple[float, FloatArray, FloatArray]:
+        """The loss, and its gradient with respect to both kinds of scores."""
+        slopes = np.zeros_like(wanted), np.zeros_like(unwanted)
+        labels = self.relevant, self.irrelevant, self.label_weights
+        how = *labels, *self.coefficients(), float(self.rounding)
+        return float(_bag_losses(wanted, np.ascontiguousarray(unwanted), rows, *how, *slopes)), *slopes
 
 
 def _inverse(counts: IntArray) -> FloatArray:

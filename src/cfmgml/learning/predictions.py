@@ -58,21 +58,21 @@ def prediction_rows(model: Predictor, bags: BagDataset, level: str = "bag") -> l
 def prediction_table(
     model: Predictor, bags: BagDataset, level: str, first_bag: int = 0, scores: FloatArray | None = None
 ) -> Table:
-    """The predictions at one level.
-
-    ``first_bag`` is the first bag's number, where these are some of many; ``scores`` are those of their graphs, if they
-    are known already.
-    """
+    """The predictions at one level; ``first_bag`` is the first bag's number, ``scores`` their graphs', if known."""
     check_level(model, level)
-    kinds, names = prediction_kinds(model, level), _names(bags, level, first_bag)
+    columns = _names(bags, level, first_bag)
     if level == "node":
-        return Table(kinds, names | _numbers(model, "adds", model.explain(bags)))
-    scores, calibration = model.decision_function_graphs(bags) if scores is None else scores, model.calibration_
-    if level == "graph":
-        chances = None if calibration is None else calibration.graphs(scores)
-        return Table(kinds, names | _labels(model, scores, chances))
-    chances = None if calibration is None else calibration.bags(scores, bags.bag_ptr)
-    return Table(kinds, names | _labels(model, segment_max(scores, bags.bag_ptr), chances))
+        columns |= _numbers(model, "adds", model.explain(bags))
+    else:
+        scores, calibration = model.decision_function_graphs(bags) if scores is None else scores, model.calibration_
+        best = scores if level == "graph" else segment_max(scores, bags.bag_ptr)
+        columns["labels"] = [model.label_names_[row].tolist() for row in best > 0]
+        columns["best"] = model.label_names_[best.argmax(axis=1)].tolist()
+        columns |= _numbers(model, "score", best)
+        if calibration is not None:
+            chances = calibration.graphs(scores) if level == "graph" else calibration.bags(scores, bags.bag_ptr)
+            columns |= _numbers(model, "probability", chances)
+    return Table(prediction_kinds(model, level), columns)
 
 
 def prediction_kinds(model: Predictor, level: str) -> dict[str, type]:
@@ -90,14 +90,6 @@ def check_level(model: Predictor, level: str) -> None:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, got {level!r}.")
     if level == "node" and not model.kernel_.is_additive:
         raise ValueError(f"{model.kernel_!r} is not a sum over nodes: its scores have no level node.")
-
-
-def _labels(model: Predictor, scores: FloatArray, chances: FloatArray | None) -> dict[str, Column]:
-    names = model.label_names_
-    columns: dict[str, Column] = {"labels": [names[row].tolist() for row in scores > 0]}
-    columns["best"] = names[scores.argmax(axis=1)].tolist()
-    columns |= _numbers(model, "score", scores)
-    return columns if chances is None else columns | _numbers(model, "probability", chances)
 
 
 def _numbers(model: Predictor, what: str, values: FloatArray) -> dict[str, Column]:

@@ -1,8 +1,7 @@
 """Graphs as rows for a solver, and a solver's weights as scores for new graphs.
 
-A kernel with an explicit map gives rows phi(g) / |phi(g)|, and the weights are used as they are. Any other kernel
-gives a factor X of its Gram matrix, K = X X^T, and the weights become one coefficient for each training graph (or
-landmark).
+A kernel with an explicit map gives rows phi(g) / |phi(g)|, and the weights are used as they are. Any other gives a
+factor X of its Gram matrix, K = X X^T, and the weights become one coefficient for each training graph or landmark.
 """
 
 from abc import ABC, abstractmethod
@@ -71,8 +70,7 @@ class ExplicitScorer(Scorer):
     coef: FloatArray
 
     def scores(self, graphs: GraphBatch) -> FloatArray:
-        done = [np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)]
-        return np.concatenate(done)
+        return np.concatenate([np.asarray(self.rows(part) @ self.coef) for part in _chunks(graphs)])
 
     def rows(self, graphs: GraphBatch) -> Rows:
         return normalised_features(self.kernel, graphs)
@@ -199,8 +197,7 @@ def training_rows(
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
 
     Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
-    sparse ones that one graph has alone are merged. On a device the Gram matrix stays there, whole, if the solver is
-    one that computes there.
+    sparse ones that one graph has alone are merged. On a device whose solver computes there the Gram matrix stays.
     """
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute)
     if kernel.is_explicit:

@@ -10,7 +10,6 @@ from cfmgml.common.compute import Compute
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.kernels.function import KernelLike
-from cfmgml.learning.label_weights import label_weights
 from cfmgml.learning.objective import RankLoss
 
 SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
@@ -72,8 +71,28 @@ class Training:
         return bool(self.fit_intercept) and self.is_cccp
 
     def label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
-        """One weight a label, from how many bags have each."""
-        return label_weights(self.class_weight, counts, names)
+        """One weight a label, by how many bags have each; ``"balanced"`` ones average 1 over labels as they occur."""
+        class_weight = self.class_weight
+        if class_weight is None:
+            return np.ones(len(names))
+        if isinstance(class_weight, str):
+            if class_weight != "balanced":
+                raise ValueError(f"class_weight must be None, 'balanced', a mapping or a list, got {class_weight!r}.")
+            inverse = 1.0 / np.maximum(counts, 1)
+            return np.asarray(inverse * counts.sum() / max((counts > 0).sum(), 1))
+        if isinstance(class_weight, Mapping):
+            by_name = {str(name): weight for name, weight in class_weight.items()}  # labels may be numbers
+            unknown = [name for name in by_name if name not in names]
+            if unknown:
+                raise ValueError(f"class_weight names labels that are not there: {unknown}; known: {names}.")
+            weights = np.array([by_name.get(name, 1.0) for name in names], dtype=np.float64)
+        else:
+            weights = np.asarray(class_weight, dtype=np.float64)
+        if weights.shape != (len(names),) or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError(
+                f"class_weight must be one number, 0 or more, for each of {len(names)} labels, got {class_weight}."
+            )
+        return weights
 
     def rank_loss(self, bag_ptr: IntArray, relevant: BoolArray, irrelevant: BoolArray, weights: FloatArray) -> RankLoss:
         """The loss of bags with these labels; Algorithm 1 knows the paper's own only."""
@@ -85,7 +104,12 @@ class Training:
         none = np.zeros((0, n_labels), dtype=bool)
         return self.rank_loss(np.zeros(1, dtype=np.int64), none, none, np.ones(n_labels))
 
-    def check_no_context(self) -> None:
+    def check_partwise(self, told: str, without: str) -> None:
+        """Raise unless it can be learned from parts of the bags; ``told`` and ``without`` say why not."""
+        if not self.is_cccp:
+            raise ValueError(f"{told}, got {self.solver!r}.")
+        if self.probability:
+            raise ValueError(f"probability=True needs scores of held-out bags{without}.")
         if self.context:
             raise ValueError(
                 f"context={self.context} is for bags in memory: learn from a store or a stream with context=0, or from "

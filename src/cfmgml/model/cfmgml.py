@@ -236,8 +236,7 @@ class CfMGML(BagEstimator):
     def annotate(self, X: BagDataset, Y: ArrayLike | None = None) -> BoolArray:
         """Which graph carries which of its bag's known labels, (n_graphs, n_labels).
 
-        Every graph gets one of its bag's labels and every label of the bag a graph, so that the sum of scores is
-        largest.
+        Every graph gets a label of its bag and every label of the bag a graph, so that the sum of scores is largest.
         """
         scores = self.decision_function_graphs(X)
         labels, known = self._true_labels(X, Y)

@@ -13,7 +13,7 @@ import sklearn
 from cfmgml.common.compute import ON_NUMPY, Compute
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.numbers import check_number
-from cfmgml.common.typing import Array, FloatArray, NameArray
+from cfmgml.common.typing import Array, Arrays, FloatArray, Json
 from cfmgml.data.builder import BagBuilder, builder_of, library_versions
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
@@ -24,8 +24,6 @@ from cfmgml.learning.scoring import DualScorer, ExplicitScorer, Scorer
 from cfmgml.learning.training import Training
 
 Model = TypeVar("Model", bound=Learner)
-Arrays = dict[str, Array]
-Json = dict[str, Any]
 NAMES = ("label_names", "label_counts", "intercept", "objective", "representatives")  # of `Learned`, with _ in a file
 
 
@@ -42,7 +40,8 @@ def save_model(model: Any, path: str | Path) -> None:
     learned: Learned = model.learned_
     kernel, arrays = kernel_state(learned.kernel)
     arrays = {**arrays, **learned.scorer.arrays(), **{f"{name}_": getattr(learned, name) for name in NAMES}}
-    params = {key: plain_number(value) for key, value in model.get_params(deep=False).items() if key != "kernel"}
+    params = {key: value for key, value in model.get_params(deep=False).items() if key != "kernel"}
+    params |= {key: value.item() for key, value in params.items() if isinstance(value, np.generic)}  # of grid searches
     # A file knows no card: where it is read there may be none.
     params["dtype"], params["device"] = Training.of(model).compute.numbers.name, ON_NUMPY
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
@@ -67,11 +66,6 @@ def save_model(model: Any, path: str | Path) -> None:
     save_arrays(path, "CfMGML", meta, arrays)
 
 
-def plain_number(value: object) -> object:
-    """A numpy number, as grid searches make them, as Python's own."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def load_model(cls: type[Model], path: str | Path) -> Model:
     """Read a fitted model."""
     meta, arrays = load_arrays(path, "CfMGML")
@@ -86,20 +80,23 @@ def load_model(cls: type[Model], path: str | Path) -> Model:
 def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
     kernel = kernel_from_state(meta["kernel"], arrays)
     make: Any = cls
-    model = make(kernel=kernel, **meta["params"])
+    model: Model = make(kernel=kernel, **meta["params"])
     training = Training.of(model)
-    names = _label_names(arrays["label_names_"])
+    names = arrays["label_names_"]  # a file may be whole and still not be one that `save_model` wrote
+    if names.dtype.kind != "U" or names.ndim != 1 or len(names) == 0 or len(set(names.tolist())) < len(names):
+        raise TypeError("label_names_ must be different names")
     scorer = _scorer(meta, arrays, kernel, len(names), training.compute)
     intercept = check_numbers(arrays["intercept_"], (len(names),), "intercept_")
     representatives = check_numbers(arrays["representatives_"], (None, len(names)), "representatives_")
     _try(scorer, intercept)
-    n_bags = _count(meta.get("n_bags", len(representatives)), "n_bags")  # files of 0.1.0 do not tell
     _object(meta["versions"], "versions")
+    calibration = None
+    if "calibration" in arrays:
+        calibration = Calibration(*check_numbers(arrays["calibration"], (2, len(names)), "calibration"))
     model.learned_ = Learned(
         label_names=names,
         label_counts=check_numbers(arrays.get("label_counts_", np.zeros(len(names))), (len(names),), "label_counts_"),
-        n_bags=n_bags,
-        kernel=kernel,
+        n_bags=_count(meta.get("n_bags", len(representatives)), "n_bags"),  # files of 0.1.0 do not tell
         scorer=scorer,
         intercept=intercept,
         objective=check_numbers(arrays["objective_"], (None,), "objective_"),
@@ -109,18 +106,10 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         fingerprint=meta["fingerprint"],
         info=_object(meta["info"], "info"),
         builder=builder_of(meta["info"]),
-        calibration=_calibration(arrays, len(names)),
+        calibration=calibration,
         steps=_step_sizes(meta, arrays, scorer),
     )
-    made: Model = model
-    return made
-
-
-def _label_names(names: Array) -> NameArray:
-    """Refuse what does not fit together: a file may be whole and still not be one that `save_model` wrote."""
-    if names.dtype.kind != "U" or names.ndim != 1 or len(names) == 0 or len(set(names.tolist())) < len(names):
-        raise TypeError("label_names_ must be different names")
-    return names
+    return model
 
 
 def check_numbers(array: Array, shape: tuple[int | None, ...], name: str) -> Array:
@@ -172,12 +161,6 @@ def _object(value: object, name: str) -> Json:
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be an object, got {type(value).__name__}")
     return value
-
-
-def _calibration(arrays: Arrays, n_labels: int) -> Calibration | None:
-    if "calibration" not in arrays:
-        return None
-    return Calibration(*check_numbers(arrays["calibration"], (2, n_labels), "calibration"))
 
 
 def _step_sizes(meta: Json, arrays: Arrays, scorer: Scorer) -> StepSizes | None:

@@ -26,20 +26,9 @@ class Checkpoint:
         if standing.steps % self.every:
             return
         state = standing.state
-        meta = {
-            "key": self.key,
-            "value": state.value,
-            "steps": standing.steps,
-            "objective": standing.objective,
-            "n_iter": standing.n_iter,
-            "first": standing.first,
-        }
-        arrays = {
-            "point": state.point,
-            "gradient": state.gradient,
-            "steps": np.array(state.steps),
-            "changes": np.array(state.changes),
-        }
+        told = {name: getattr(standing, name) for name in ("steps", "objective", "n_iter", "first")}
+        arrays = {name: np.array(getattr(state, name)) for name in ("point", "gradient", "steps", "changes")}
+        meta = {"key": self.key, "value": state.value, **told}
         save_arrays(self.path, KIND, meta, {**arrays, "around": standing.around})
 
     def load(self) -> Standing[FloatArray] | None:
@@ -52,7 +41,6 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of another run: the store, the kernel or the model's parameters have "
                 "changed since. Remove it to start anew, or name another."
             )
-        state = State(
-            arrays["point"], meta["value"], arrays["gradient"], tuple(arrays["steps"]), tuple(arrays["changes"])
-        )
+        memory = tuple(arrays["steps"]), tuple(arrays["changes"])
+        state = State(arrays["point"], meta["value"], arrays["gradient"], *memory)
         return Standing(arrays["around"], state, meta["steps"], meta["objective"], meta["n_iter"], meta["first"])

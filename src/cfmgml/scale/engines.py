@@ -39,13 +39,6 @@ def add(parts: Iterable[Sums]) -> Sums:
     return total
 
 
-def _runs(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Runs of 8."""
-    rest = iter(items)
-    while run := list(islice(rest, FAN_IN)):
-        yield run
-
-
 def tree_sum(parts: Iterable[Sums]) -> Sums:
     """Sum in a fixed order: runs of 8, then runs of 8 of those sums, until one is left.
 
@@ -139,7 +132,8 @@ class Dask(Engine):
         def once() -> Sums:
             parts = self._submit(task, items, shared)
             while True:
-                parts = [self.client.submit(_add_all, *run, pure=False) for run in _runs(parts)]
+                runs = (parts[start : start + FAN_IN] for start in range(0, len(parts), FAN_IN))
+                parts = [self.client.submit(add, run, pure=False) for run in runs]
                 if len(parts) == 1:
                     total: Sums = parts[0].result()
                     return total
@@ -187,10 +181,6 @@ class Dask(Engine):
     def close(self) -> None:
         self._shared.clear()
         self._close()
-
-
-def _add_all(*parts: Sums) -> Sums:
-    return add(parts)
 
 
 def _lost_workers() -> tuple[type[BaseException], ...]:

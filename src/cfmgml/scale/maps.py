@@ -17,14 +17,10 @@ SAMPLE_GRAPHS = 20_000
 def resolve_on_sample(
     kernel: KernelLike | None, store: BagStore, n_graphs: int = SAMPLE_GRAPHS, random_state: Any = None
 ) -> Kernel:
-    """A kernel with what depends on data (gamma, landmarks, tf-idf weights) settled on a sample of a store.
-
-    Without a seed the sample is the same each time too: a run that is taken up again must see the same features.
-    """
+    """A kernel with what depends on data settled on a sample of a store, which is the same each time without a seed."""
     check_number(n_graphs, "sample_graphs", at_least=1, whole=True)
     seed = 0 if random_state is None else int(check_random_state(random_state).randint(2**31))
-    sample = store.sample(n_graphs, seed)
-    return resolve_explicit(kernel, sample.graphs)
+    return resolve_explicit(kernel, store.sample(n_graphs, seed).graphs)
 
 
 def resolve_explicit(kernel: KernelLike | None, graphs: GraphBatch) -> Kernel:
@@ -36,14 +32,11 @@ def resolve_explicit(kernel: KernelLike | None, graphs: GraphBatch) -> Kernel:
     ValueError: NodeSum() has no explicit feature map, and without one all training graphs would be needed: use HashedWL
     for labels, approximation='nystrom' or 'fourier' for an rbf kernel of attributes, or a SumKernel of these.
     """
-    if kernel is None:
-        kernel = choose_kernel(None, graphs).with_explicit_map()
-    kernel = as_kernel(kernel)
+    kernel = choose_kernel(None, graphs).with_explicit_map() if kernel is None else as_kernel(kernel)
     if not kernel.is_explicit:
         raise ValueError(
             f"{kernel!r} has no explicit feature map, and without one all training graphs would be needed: use "
             "HashedWL for labels, approximation='nystrom' or 'fourier' for an rbf kernel of attributes, or a SumKernel "
             "of these."
         )
-    resolved: Kernel = clone(kernel).resolve(graphs)
-    return resolved
+    return clone(kernel).resolve(graphs)

@@ -24,11 +24,8 @@ def batches(problem: Problem, n_bags: int = BAGS) -> Iterator[Problem]:
         stop = min(start + n_bags, loss.n_bags)
         ptr = loss.bag_ptr[start : stop + 1]
         labels = {name: getattr(loss, name)[start:stop] for name in ("relevant", "irrelevant")}
-        yield replace(
-            problem,
-            rows=problem.rows[int(ptr[0]) : int(ptr[-1])],
-            loss=replace(loss, bag_ptr=ptr - ptr[0], **labels),
-        )
+        rows = problem.rows[int(ptr[0]) : int(ptr[-1])]
+        yield replace(problem, rows=rows, loss=replace(loss, bag_ptr=ptr - ptr[0], **labels))
 
 
 @dataclass
@@ -91,5 +88,4 @@ def touched(batch: Problem) -> tuple[Problem, IntArray | slice]:
 
 def linearised_at_zero(batch: Problem) -> Linearisation:
     """Q around zero: every graph of a bag counts the same."""
-    n_graphs = int(batch.loss.bag_ptr[-1])
-    return batch.loss.linearise(np.zeros((n_graphs, batch.n_labels)))
+    return batch.loss.linearise(np.zeros((int(batch.loss.bag_ptr[-1]), batch.n_labels)))

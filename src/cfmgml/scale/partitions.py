@@ -45,10 +45,6 @@ class Job:
     def n_labels(self) -> int:
         return self.store.n_labels
 
-    def with_weights(self, label_weights: FloatArray) -> "Job":
-        """The same job with one weight a label, once the labels have been counted."""
-        return replace(self, loss=replace(self.loss, label_weights=label_weights))
-
 
 def features_key(store: BagStore, kernel: Kernel) -> str:
     """A digest of all that the features of a store depend on."""
@@ -129,8 +125,11 @@ def partition(job: Job, number: int) -> Prepared:
     prepared = prepare(job, job.store.read(number)) if read is None else read
     if not memory.keep(number, prepared, job.memory):
         if read is None:
-            _write(file, [*_row_arrays(prepared.problem.rows), *_label_arrays(prepared)])
-        _read_weights(job, number, prepared)
+            rows, loss = prepared.problem.rows, prepared.problem.loss
+            _write(file, [*_row_arrays(rows), np.array(rows.shape), loss.bag_ptr, loss.relevant, loss.irrelevant])
+        with contextlib.suppress(OSError, ValueError):
+            tag, weights, constant = _load(_file(job, number, "weights"))
+            prepared.tagged = tag.tobytes().decode(), Linearisation(weights, constant)
     return prepared
 
 
@@ -167,11 +166,6 @@ def _row_arrays(rows: Rows) -> list[Array]:
     return [rows] if isinstance(rows, np.ndarray) else [rows.data, rows.indices, rows.indptr]
 
 
-def _label_arrays(prepared: Prepared) -> list[Array]:
-    loss = prepared.problem.loss
-    return [np.array(prepared.problem.rows.shape), loss.bag_ptr, loss.relevant, loss.irrelevant]
-
-
 def _write(file: Path, arrays: list[Array]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as stream:
@@ -183,10 +177,8 @@ def _write(file: Path, arrays: list[Array]) -> None:
 def _load(file: Path) -> list[Array]:
     """Not by `np.load`: Python 3.11 parses its headers wrongly, now and then, in several threads at once."""
     with open(file, "rb") as stream:
-        return [
-            np.fromfile(stream, dtype, math.prod(shape)).reshape(shape)
-            for dtype, shape in json.loads(stream.readline())
-        ]
+        kinds = json.loads(stream.readline())
+        return [np.fromfile(stream, dtype, math.prod(shape)).reshape(shape) for dtype, shape in kinds]
 
 
 def _read(job: Job, file: Path) -> Prepared | None:
@@ -197,9 +189,3 @@ def _read(job: Job, file: Path) -> Prepared | None:
     matrix = rows[0] if len(rows) == 1 else sparse.csr_array(tuple(rows), shape=tuple(shape.tolist()), copy=False)
     loss = replace(job.loss, bag_ptr=bag_ptr, relevant=relevant, irrelevant=irrelevant)
     return Prepared(Problem(matrix, loss, 0.0, job.fit_intercept))
-
-
-def _read_weights(job: Job, number: int, prepared: Prepared) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        tag, weights, constant = _load(_file(job, number, "weights"))
-        prepared.tagged = tag.tobytes().decode(), Linearisation(weights, constant)

@@ -1,7 +1,4 @@
-"""Prediction over a store, a few bags at a time: one table in any format, or a folder with a file a partition.
-
-The columns are those of `cfmgml.learning.predictions`, as for bags in memory.
-"""
+"""Prediction over a store, a few bags at a time: one table in any format, or a folder with a file a partition."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +17,7 @@ from cfmgml.data.parquet.folder import KEY, cut
 from cfmgml.kernels.files import kernel_digest
 from cfmgml.learning.learned import Learned
 from cfmgml.learning.predictions import LEVELS, Predictor, check_level, prediction_kinds, prediction_table
-from cfmgml.scale.engines import Engine, running
+from cfmgml.scale.engines import running
 from cfmgml.stores import BagStore
 
 GRAPHS_AT_ONCE = 1000  # whose rows are in memory
@@ -39,10 +36,9 @@ class StorePredictor(Predictor, Protocol):
 
 @dataclass(frozen=True)
 class StorePredictions:
-    """The table of `prediction_table` for every bag, graph or node of a store, in its order.
+    """The table of `prediction_table` for every bag, graph or node of a store; refused if it was built in another way.
 
-    ``engine`` and ``n_jobs`` are as for `cfmgml.scale.fit_store`; bags that were built in another way than the model's
-    are refused.
+    ``engine`` and ``n_jobs`` are as for `cfmgml.scale.fit_store`.
     """
 
     model: StorePredictor
@@ -79,7 +75,9 @@ class StorePredictions:
         n_rows, items = 0, _items(self.store)
         shown = progress("Predicting", len(items), self.verbose)
         with running(self.engine, self.n_jobs) as workers, shown as advance:
-            for run in _runs(items, workers):
+            at_once = PARTITIONS_AT_ONCE * workers.n_workers
+            for start in range(0, len(items), at_once):
+                run = items[start : start + at_once]
                 for pieces in workers.map(_encoded, run, self.model, self.store, self.level, form):
                     for n_more, piece in pieces:
                         add(piece)
@@ -155,11 +153,6 @@ def _items(store: BagStore) -> list[Item]:
     return list(enumerate(first_bags))
 
 
-def _runs(items: list[Item], workers: Engine) -> Iterator[list[Item]]:
-    at_once = PARTITIONS_AT_ONCE * workers.n_workers
-    return (items[start : start + at_once] for start in range(0, len(items), at_once))
-
-
 def _tables(item: Item, model: StorePredictor, store: BagStore, levels: Sequence[str]) -> Iterator[dict[str, Table]]:
     """The tables of one partition, a few bags at a time."""
     number, first_bag = item
@@ -178,9 +171,8 @@ def _encoded(
 
 
 def _write_partition(item: Item, model: StorePredictor, digest: str, store: BagStore, folders: dict[str, Path]) -> None:
-    number, _ = item
-    told: Told = {"partition": store.partitions[number].name, "model": digest}
-    told["label_names"] = model.label_names_.tolist()
+    number, names = item[0], model.label_names_.tolist()
+    told: Told = {"partition": store.partitions[number].name, "model": digest, "label_names": names}
     name, metadata = f"part-{number:06d}.parquet", {KEY: json.dumps(told).encode()}
     missing = {level: folder / name for level, folder in folders.items() if not _is_done(folder / name, told)}
     if not missing:

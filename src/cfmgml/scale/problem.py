@@ -37,24 +37,20 @@ def cut_blocks(n_partitions: int, n_blocks: int | None = None) -> list[Block]:
 
 def describe_block(block: Block, job: Job) -> Sums:
     """Make the features; squares of their columns, and how many bags have each label."""
-    return add(_describe(job, number) for number in block)
-
-
-def _describe(job: Job, number: int) -> Sums:
-    problem = partition(job, number).problem
-    return [column_squares(problem.rows), problem.loss.relevant.sum(0).astype(np.float64)]
+    problems = (partition(job, number).problem for number in block)
+    return add([column_squares(one.rows), one.loss.relevant.sum(0).astype(np.float64)] for one in problems)
 
 
 def evaluate_block(block: Block, job: Job, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
     """Loss and gradient, each the sum over the block's bags; with ``around``, of the bound that touches there."""
-    return add(_evaluate(job, number, theta, around, tag) for number in block)
 
+    def evaluate(number: int) -> Sums:
+        prepared = partition(job, number)
+        bound = None if around is None else linearised(job, number, prepared, around, tag)
+        value, gradient = prepared.problem.value_and_gradient(theta, bound)
+        return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
 
-def _evaluate(job: Job, number: int, theta: FloatArray, around: FloatArray | None, tag: str) -> Sums:
-    prepared = partition(job, number)
-    bound = None if around is None else linearised(job, number, prepared, around, tag)
-    value, gradient = prepared.problem.value_and_gradient(theta, bound)
-    return [np.array(value * prepared.n_bags), gradient * prepared.n_bags]
+    return add(map(evaluate, block))
 
 
 def descend_block(block: Block, job: Job, alpha: float) -> Sums:
@@ -70,7 +66,7 @@ def descend_block(block: Block, job: Job, alpha: float) -> Sums:
 # -- the problem that `solve_cccp` sees ------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True)
 class StoreProblem:
     """``alpha / 2 |W|^2`` plus the mean loss of all bags of a store."""
 
@@ -79,7 +75,6 @@ class StoreProblem:
     blocks: list[Block]
     alpha: float
     squares: FloatArray  # of each column
-    n_passes: int = 0
 
     @property
     def n_bags(self) -> int:
@@ -99,11 +94,9 @@ class StoreProblem:
     def start(self) -> FloatArray:
         return np.zeros((self.n_features + self.job.fit_intercept) * self.job.n_labels)
 
-    def scales(self) -> FloatArray:
-        return units_of_theta(self.squares, self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels)
-
     def space(self) -> Units:
-        return Units(self.scales())
+        settings = self.n_bags, self.alpha, self.job.fit_intercept, self.job.n_labels
+        return Units(units_of_theta(self.squares, *settings))
 
     def in_precision(self, dtype: DTypeLike) -> Self:
         """float64 always: over many partitions, processes and machines the last digits of float32 would not agree."""
@@ -121,7 +114,6 @@ class StoreProblem:
         self, theta: FloatArray, around: FloatArray | None = None, tag: str = ""
     ) -> tuple[float, FloatArray]:
         """One pass over the store."""
-        self.n_passes += 1
         total, gradient = self.engine.map_sum(evaluate_block, self.blocks, self.job, theta, around, tag)
         coef, _ = self.unpack(theta)
         gradient /= self.n_bags
@@ -130,7 +122,6 @@ class StoreProblem:
 
     def cheap_start(self) -> FloatArray:
         """A point to start from: a pass of mini-batches in a few lanes, averaged (Zinkevich et al., NIPS 2010)."""
-        self.n_passes += 1
         lanes = cut_blocks(self.job.store.n_partitions, LANES)
         return self.engine.map_sum(descend_block, lanes, self.job, self.alpha)[0] / self.n_bags
 

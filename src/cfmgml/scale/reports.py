@@ -21,7 +21,7 @@ class Reporter:
     n_rounds: int
     max_iter: int
     tol: float
-    scales: FloatArray | None = None
+    scales: FloatArray | float = 1.0
     write: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
     _begun: float = field(default_factory=time.monotonic)
     _round: tuple[float, int, float] | None = None  # time, step and gradient at this round's beginning
@@ -34,7 +34,7 @@ class Reporter:
     def step(self, standing: Standing[FloatArray]) -> None:
         """Tell where the run stands, unless that was told just now."""
         now = time.monotonic()
-        norm = self._norm(standing)
+        norm = float(np.linalg.norm(standing.state.gradient / self.scales)) / max(standing.first, 1e-300)
         if standing.steps == 0 or self._round is None:
             self._round = now, standing.steps, norm
         if now - self._last < SECONDS and standing.steps:
@@ -49,10 +49,6 @@ class Reporter:
 
     def round(self, done: int, value: float) -> None:
         self.say(f"round {done} done: objective {value:.6g}")
-
-    def _norm(self, standing: Standing[FloatArray]) -> float:
-        gradient = standing.state.gradient if self.scales is None else standing.state.gradient / self.scales
-        return float(np.linalg.norm(gradient)) / max(standing.first, 1e-300)
 
     def _left(self, standing: Standing[FloatArray], now: float, norm: float) -> float | None:
         """Seconds to the end of the round, if the gradient goes on falling as it did; at most all steps allowed."""

@@ -1,8 +1,7 @@
 """A temporary folder for features, which the next run removes where this one cannot: after a SIGKILL.
 
 The run holds a lock on a file in its folder. The operating system lets go of it whatever ends the run, so a folder
-whose lock can be had belongs to nobody. Folders without such a file, as workers make them on other machines, are left
-alone.
+whose lock can be had belongs to nobody. Folders without such a file, of workers on other machines, are left alone.
 """
 
 import contextlib
@@ -32,28 +31,16 @@ def feature_folder(cache: str | Path | None) -> Iterator[Path]:
     if cache is not None:
         yield Path(cache).absolute()
         return
-    remove_dead()
-    folder = Path(tempfile.gettempdir()).absolute() / f"{PREFIX}{uuid.uuid4().hex}"
-    folder.mkdir(mode=0o700)
-    try:
-        with _owned(folder):
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def remove_dead() -> None:
-    """Remove temporary folders of runs that are over: those whose lock nobody holds."""
     for mark in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
         with contextlib.suppress(OSError), open(mark, "rb") as stream:  # another user's: not ours to remove
             if try_lock(stream):
                 shutil.rmtree(mark.parent, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _owned(folder: Path) -> Iterator[None]:
-    """Hold the lock; the file gets its name after it is locked, so nobody finds it free while the run lives."""
-    with open(folder / f".{OWNER}", "xb") as stream:
-        if try_lock(stream):
-            os.rename(stream.name, folder / OWNER)
-        yield
+    folder = Path(tempfile.gettempdir()).absolute() / f"{PREFIX}{uuid.uuid4().hex}"
+    folder.mkdir(mode=0o700)
+    try:
+        with open(folder / f".{OWNER}", "xb") as stream:
+            if try_lock(stream):  # it gets its name only then, so that nobody finds it free while the run lives
+                os.rename(stream.name, folder / OWNER)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of, targets_in_order
 from cfmgml.learning.learned import Learned, Learner, StepSizes
 from cfmgml.learning.scoring import ExplicitScorer
-from cfmgml.learning.solvers.cccp import Problem
+from cfmgml.learning.solvers.cccp import Problem, Solution
 from cfmgml.learning.training import Training
 from cfmgml.scale.maps import resolve_explicit
 from cfmgml.scale.minibatches import BAGS, FITTED_STEPS, AdaGrad, batches
@@ -42,7 +43,7 @@ def partial_fit(model: Model, X: BagDataset | BagStore, Y: ArrayLike | None = No
     True
     """
     training = Training.of(model)
-    _check(training)
+    training.check_partwise("partial_fit needs solver='cccp'", ", which a stream has not: use fit, or False")
     if isinstance(X, BagStore) and Y is not None:
         raise ValueError("a store has its own labels: leave Y out.")
     learned: Learned | None = getattr(model, "learned_", None)
@@ -53,14 +54,6 @@ def partial_fit(model: Model, X: BagDataset | BagStore, Y: ArrayLike | None = No
     if learned is not None:
         model.learned_ = learned
     return model
-
-
-def _check(training: Training) -> None:
-    if not training.is_cccp:
-        raise ValueError(f"partial_fit needs solver='cccp', got {training.solver!r}.")
-    training.check_no_context()
-    if training.probability:
-        raise ValueError("probability=True needs scores of held-out bags, which a stream has not: use fit, or False.")
 
 
 def _check_goes_on(training: Training, learned: Learned) -> None:
@@ -89,22 +82,10 @@ def _nothing_yet(training: Training, bags: BagDataset, Y: ArrayLike | None) -> L
     names = label_names_of(bags, labels)
     kernel = resolve_explicit(training.kernel, bags.graphs)
     n_features = kernel.features(bags.graphs[:1]).shape[1]
-    return Learned(
-        label_names=names,
-        label_counts=np.zeros(len(names)),
-        n_bags=0,
-        kernel=kernel,
-        scorer=ExplicitScorer(kernel, np.zeros((n_features, len(names)))),
-        intercept=np.zeros(len(names)),
-        objective=np.zeros(0),
-        representatives=np.zeros((0, len(names)), dtype=np.int64),
-        n_iter=0,
-        gradient_norm=float("nan"),
-        fingerprint=bags.fingerprint(),
-        info=dict(bags.info),
-        builder=bags.builder,
-        steps=StepSizes(np.zeros((n_features + 1, len(names)))),
-    )
+    zero = Solution[FloatArray](np.zeros((n_features, len(names))), np.zeros(len(names)), [], 0, float("nan"))
+    no_bags = np.zeros((0, len(names)), dtype=np.int64)
+    learned = Learned.of(bags, names, np.zeros(len(names)), ExplicitScorer(kernel, zero.coef), zero, no_bags)
+    return replace(learned, n_bags=0, steps=StepSizes(np.zeros((n_features + 1, len(names)))))
 
 
 def _went_on(training: Training, learned: Learned, bags: BagDataset, Y: ArrayLike | None) -> Learned:

@@ -67,9 +67,7 @@ def gram_to_zarr(
     """
     batch = graphs.load().graphs if isinstance(graphs, BagStore) else graphs
     if not np.array_equal(batch.graph_ids, np.arange(batch.n_graphs)):
-        raise ValueError(
-            "graph_ids must count from 0: compute the matrix over the whole data set, then select from it."
-        )
+        raise ValueError("graph_ids must count from 0: compute the whole data set's matrix, then select from it.")
     settled = as_kernel(kernel)
     settled = settled if settled.is_resolved else settled.resolve(batch)
     path, done = Path(path), Path(f"{path}.tiles")
@@ -107,11 +105,8 @@ def _open(path: Path, graphs: GraphBatch, kernel: Kernel, tile: int, dtype: np.d
     done.mkdir(parents=True, exist_ok=True)
     for old in done.iterdir():
         old.unlink()
-    shape = (graphs.n_graphs, graphs.n_graphs)
-    chunks = (min(tile, graphs.n_graphs),) * 2
-    zarr.create_array(
-        str(path), shape=shape, chunks=chunks, dtype=dtype, fill_value=np.nan, attributes={"cfmgml": told}
-    )
+    shapes = {"shape": (graphs.n_graphs,) * 2, "chunks": (min(tile, graphs.n_graphs),) * 2}
+    zarr.create_array(str(path), **shapes, dtype=dtype, fill_value=np.nan, attributes={"cfmgml": told})
 
 
 def _zarr() -> Any:

@@ -1,6 +1,7 @@
 """Training over a store: the same model, objective and solver, with its rows in partitions."""
 
 import uuid
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -8,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 
 from cfmgml.common.typing import FloatArray
-from cfmgml.kernels import Kernel
 from cfmgml.learning.learned import Learned, Learner
 from cfmgml.learning.scoring import ExplicitScorer
 from cfmgml.learning.solvers.cccp import Solution, Standing, solve_cccp
@@ -24,8 +24,6 @@ from cfmgml.scale.scratch import feature_folder
 from cfmgml.stores import BagStore
 
 MEMORY_SHARE = 0.25  # of a worker's memory, for features
-
-
 Model = TypeVar("Model", bound=Learner)
 
 
@@ -88,13 +86,18 @@ def fit_store(
     (40, 10)
     """
     training = Training.of(model)
-    _check(training, store)
+    training.check_partwise("over a store only solver='cccp' works", ": fit a store without it")
+    if "Y" not in store.columns:
+        raise ValueError(f"the bags of {store.path} have no labels to learn from.")
     report = Reporter(training.compute.verbose, *training.limits, training.tol)
     with running(engine, training.compute.n_jobs) as workers:
         kernel = resolve_on_sample(training.kernel, store, sample_graphs, training.random_state)
         report.say(f"{store!r}: {kernel!r} settled on a sample")
         with feature_folder(cache) as folder:
-            job = _make_job(training, store, kernel, folder, _memory_of_one(workers, memory))
+            loss, key, run = training.loss_of_no_bags(store.n_labels), features_key(store, kernel), uuid.uuid4().hex
+            share = MEMORY_SHARE * workers.memory_of_one() if memory is None else memory / workers.n_workers
+            own = 0 if isinstance(workers, Joblib) else int(share)
+            job = Job(store, kernel, loss, training.has_intercept, folder, own, key, run)
             try:
                 blocks = cut_blocks(store.n_partitions, n_blocks)
                 job, problem, counts = _describe(training, job, workers, blocks)
@@ -103,43 +106,21 @@ def fit_store(
                 solution = _solve(training, problem, report, kept, cheap_start)
             finally:
                 workers.everywhere(partial(release, job.run, job.key, folder, cache is None))
-    model.learned_ = _learned(store, kernel, solution, counts)
+    assert store.label_names is not None
+    none = np.zeros((0, store.n_labels), dtype=np.int64)
+    scorer = ExplicitScorer(kernel, solution.coef)
+    model.learned_ = Learned.of(store, store.label_names, counts, scorer, solution, none)
     return model
-
-
-def _check(training: Training, store: BagStore) -> None:
-    if not training.is_cccp:
-        raise ValueError(f"over a store only solver='cccp' works, got {training.solver!r}.")
-    training.check_no_context()
-    if training.probability:
-        raise ValueError("probability=True needs scores of held-out bags: fit a store without it.")
-    if "Y" not in store.columns:
-        raise ValueError(f"the bags of {store.path} have no labels to learn from.")
-
-
-def _memory_of_one(workers: Engine, memory: int | None) -> int:
-    if isinstance(workers, Joblib):
-        return 0
-    return int(MEMORY_SHARE * workers.memory_of_one() if memory is None else memory / workers.n_workers)
-
-
-def _make_job(training: Training, store: BagStore, kernel: Kernel, cache: Path, memory: int) -> Job:
-    loss = training.loss_of_no_bags(store.n_labels)
-    key, run = features_key(store, kernel), uuid.uuid4().hex
-    return Job(store, kernel, loss, training.has_intercept, cache, memory, key, run)
 
 
 def _describe(
     training: Training, job: Job, workers: Engine, blocks: list[Block]
 ) -> tuple[Job, StoreProblem, FloatArray]:
-    """The first pass makes the features, so whatever is wrong with a partition shows before training starts.
-
-    And counts the bags that have each label.
-    """
+    """The first pass counts labels and makes features: what is wrong with a partition shows before training starts."""
     squares, counts = workers.map_sum(describe_block, blocks, job)
     assert job.store.label_names is not None
     weights = training.label_weights(counts, job.store.label_names.tolist())
-    job = job.with_weights(weights)
+    job = replace(job, loss=replace(job.loss, label_weights=weights))
     return job, StoreProblem(job, workers, blocks, training.alpha, squares), counts
 
 
@@ -147,7 +128,7 @@ def _solve(
     training: Training, problem: StoreProblem, report: Reporter, kept: Checkpoint | None, cheap_start: bool
 ) -> Solution[FloatArray]:
     resume = None if kept is None else kept.load()
-    report.scales = problem.scales()
+    report.scales = problem.space().scales
     if resume is not None:
         report.say(f"going on from round {len(resume.objective) + 1}, step {resume.steps}")
     elif cheap_start:
@@ -164,7 +145,7 @@ def _solve(
 def _start(problem: StoreProblem, report: Reporter) -> Standing[FloatArray] | None:
     """The first round's bound, which is the one around zero whatever its descent starts from; None if the mini-batches
     did not get below zero's value."""
-    zero, scales = problem.start(), problem.scales()
+    zero, scales = problem.start(), problem.space().scales
     bound = problem.bound(zero)
     value, gradient = bound.value_and_gradient(zero)
     first = float(np.linalg.norm(gradient))  # the bound touches at zero, so this is the objective's gradient too
@@ -174,22 +155,3 @@ def _start(problem: StoreProblem, report: Reporter) -> Standing[FloatArray] | No
     if not better < value:
         return None
     return Standing(zero, State(theta / scales, better, slope * scales), 0, [], 0, first)
-
-
-def _learned(store: BagStore, kernel: Kernel, solution: Solution[FloatArray], counts: FloatArray) -> Learned:
-    assert store.label_names is not None
-    return Learned(
-        label_names=store.label_names,
-        label_counts=counts,
-        n_bags=store.n_bags,
-        kernel=kernel,
-        scorer=ExplicitScorer(kernel, solution.coef),
-        intercept=solution.intercept,
-        objective=np.array(solution.objective),
-        representatives=np.zeros((0, store.n_labels), dtype=np.int64),
-        n_iter=solution.n_iter,
-        gradient_norm=solution.gradient_norm,
-        fingerprint=store.fingerprint(),
-        info=dict(store.info),
-        builder=store.builder,
-    )

@@ -25,6 +25,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder, builder_of
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.parquet.folder import (
+    COUNTS,
     HEADER,
     Partition,
     check_content,
@@ -59,6 +60,8 @@ class BagStore:
     ----------
     partitions
         Name and counts of every file, in the order in which they are read.
+    n_bags, n_graphs, n_nodes, n_edges
+        Of all partitions together.
     label_names, info
         As of a `BagDataset`.
     has_manifest
@@ -71,6 +74,8 @@ class BagStore:
         self.partitions: list[Partition] = read_partitions(self.path, header)
         if not self.partitions:
             raise ValueError(f"the store {self.path} has no partition yet.")
+        sums = (sum(int(getattr(part, name)) for part in self.partitions) for name in COUNTS)
+        self.n_bags, self.n_graphs, self.n_nodes, self.n_edges = sums
         names = header["label_names"]
         self.label_names: NameArray | None = None if names is None else np.array(names, dtype=np.str_)
         self.columns: Mapping[str, str] = header["columns"]
@@ -101,22 +106,6 @@ class BagStore:
         return len(self.partitions)
 
     @property
-    def n_bags(self) -> int:
-        return sum(part.n_bags for part in self.partitions)
-
-    @property
-    def n_graphs(self) -> int:
-        return sum(part.n_graphs for part in self.partitions)
-
-    @property
-    def n_nodes(self) -> int:
-        return sum(part.n_nodes for part in self.partitions)
-
-    @property
-    def n_edges(self) -> int:
-        return sum(part.n_edges for part in self.partitions)
-
-    @property
     def n_attributes(self) -> int:
         """Of each node."""
         return int(self.columns.get("graphs.nodes.attributes", "[0]").partition("[")[2].rstrip("]"))
@@ -143,8 +132,7 @@ class BagStore:
 
     def fingerprint(self) -> str:
         """A hash of what all partitions hold: their names have digests of their contents."""
-        names = "\n".join(part.name for part in self.partitions)
-        return bytes_digest(names.encode())
+        return bytes_digest("\n".join(part.name for part in self.partitions).encode())
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -154,12 +142,7 @@ class BagStore:
         arrays = dict(read_arrays(self.path, self.partitions[number]))
         inner = {key.removeprefix("graphs."): arrays.pop(key) for key in list(arrays) if key.startswith("graphs.")}
         try:
-            own: Json = {
-                "label_names": self.label_names,
-                "info": self.info,
-                "builder": self.builder,
-                **arrays,
-            }
+            own: Json = {"label_names": self.label_names, "info": self.info, "builder": self.builder, **arrays}
             return BagDataset(GraphBatch(**inner), **own)
         except (ValueError, TypeError) as error:
             raise ValueError(f"partition {name} of {self.path} holds no bags of graphs: {error}") from error

@@ -5,6 +5,7 @@ The journal is there while a store is built or added to. It is not the store: th
 
 import json
 import os
+from itertools import takewhile
 from pathlib import Path
 
 from cfmgml.common.digests import bytes_digest
@@ -21,7 +22,8 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / JOURNAL
         lines = self.path.read_bytes().splitlines(keepends=True) if self.path.is_file() else []
-        self.begun, *self.entries = _whole(lines) or [{}]
+        whole = takewhile(_is_whole, lines)
+        self.begun, *self.entries = [json.loads(line.rpartition(b"\t")[0]) for line in whole] or [{}]
 
     def begin(self, told: JsonView, entries: list[Entry]) -> None:
         """Start it anew, with what is done already."""
@@ -47,12 +49,6 @@ def _line(entry: JsonView) -> bytes:
     return b"%s\t%s\n" % (text, bytes_digest(text).encode())
 
 
-def _whole(lines: list[bytes]) -> list[Entry]:
-    """The entries up to the first line that is not whole."""
-    entries: list[Entry] = []
-    for line in lines:
-        text, _, digest = line.rpartition(b"\t")
-        if digest != bytes_digest(text).encode() + b"\n":
-            break
-        entries.append(json.loads(text))
-    return entries
+def _is_whole(line: bytes) -> bool:
+    text, _, digest = line.rpartition(b"\t")
+    return digest == bytes_digest(text).encode() + b"\n"

@@ -19,45 +19,35 @@ import numpy as np
 
 from cfmgml.common.segments import lengths, offsets, segment_ids
 from cfmgml.common.tables import import_pyarrow
-from cfmgml.common.typing import Array, Arrays, BoolArray, IntArray, NameArray
+from cfmgml.common.typing import Array, Arrays, BoolArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow
 
 
+BAG_FIELDS = {"name": "bag_names", "Y": "Y"}  # columns, and the arrays that they hold
+GRAPH_FIELDS = {"name": "graph_names", "Y": "graph_Y"}
+EDGE_FIELDS = {"weight": "graphs.edge_weights"}
+NODE_FIELDS = {"label": "graphs.node_labels", "attributes": "graphs.node_attributes", "name": "graphs.node_names"}
+
+
 def to_table(arrays: Arrays) -> "pyarrow.Table":
     """The table of bags whose arrays `BagDataset.arrays` gives."""
-    pa = import_pyarrow()
-    columns = {}
-    if "bag_names" in arrays:
-        columns["name"] = string_column(arrays["bag_names"])
-    if "Y" in arrays:
-        columns["Y"] = matrix_column(arrays["Y"], arrays.get("Y_known"))
-    columns["graphs"] = _lists(arrays["bag_ptr"], _graphs(arrays))
-    return pa.table(columns)
+    columns = _columns(arrays, BAG_FIELDS)
+    if "Y_known" in arrays:
+        columns["Y"] = _column(arrays["Y"], arrays["Y_known"])
+    return import_pyarrow().table({**columns, "graphs": _lists(arrays["bag_ptr"], _graphs(arrays))})
 
 
 def _graphs(arrays: Arrays) -> "pyarrow.StructArray":
-    pa = import_pyarrow()
     node_ptr, edge_ptr = arrays["graphs.node_ptr"], arrays["graphs.edge_ptr"]
-    fields = {"id": pa.array(arrays["graphs.graph_ids"]), "n_nodes": pa.array(lengths(node_ptr).astype(np.int32))}
-    if "graph_names" in arrays:
-        fields["name"] = string_column(arrays["graph_names"])
-    if "graph_Y" in arrays:
-        fields["Y"] = matrix_column(arrays["graph_Y"])
-    nodes = {}
-    if "graphs.node_labels" in arrays:
-        nodes["label"] = pa.array(arrays["graphs.node_labels"])
-    if "graphs.node_attributes" in arrays:
-        nodes["attributes"] = matrix_column(arrays["graphs.node_attributes"])
-    if "graphs.node_names" in arrays:
-        nodes["name"] = string_column(arrays["graphs.node_names"])
+    sizes = lengths(node_ptr).astype(np.int32)
+    fields = {"id": _column(arrays["graphs.graph_ids"]), "n_nodes": _column(sizes), **_columns(arrays, GRAPH_FIELDS)}
+    nodes = _columns(arrays, NODE_FIELDS)
     if nodes:
         fields["nodes"] = _lists(node_ptr, _struct(nodes))
     source, target = (arrays["graphs.edges"] - node_ptr[segment_ids(edge_ptr)]).astype(np.int32)
-    edges = {"source": pa.array(source), "target": pa.array(target)}
-    if "graphs.edge_weights" in arrays:
-        edges["weight"] = pa.array(arrays["graphs.edge_weights"])
+    edges = {"source": _column(source), "target": _column(target), **_columns(arrays, EDGE_FIELDS)}
     return _struct({**fields, "edges": _lists(edge_ptr, _struct(edges))})
 
 
@@ -71,38 +61,38 @@ def _lists(ptr: IntArray, values: "pyarrow.Array") -> "pyarrow.ListArray":
     return import_pyarrow().ListArray.from_arrays(ptr.astype(np.int32), values)
 
 
-def string_column(names: NameArray) -> "pyarrow.StringArray":
-    pa = import_pyarrow()
-    return pa.array(names.tolist(), pa.string())
+def _columns(arrays: Arrays, fields: Mapping[str, str]) -> dict[str, "pyarrow.Array"]:
+    return {field: _column(arrays[name]) for field, name in fields.items() if name in arrays}
 
 
-def matrix_column(matrix: Array, known: BoolArray | None = None) -> "pyarrow.FixedSizeListArray":
-    """A matrix as lists of one length; null where not known."""
+def _column(array: Array, known: BoolArray | None = None) -> "pyarrow.Array":
+    """Strings, numbers, or a matrix as lists of one length; null where not known."""
     pa = import_pyarrow()
-    flat = pa.array(np.ascontiguousarray(matrix).ravel(), mask=None if known is None else ~known.ravel())
-    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+    if array.dtype.kind == "U":
+        return pa.array(array.tolist(), pa.string())
+    flat = pa.array(np.ascontiguousarray(array).ravel(), mask=None if known is None else ~known.ravel())
+    return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 
 
 def from_table(table: "pyarrow.Table") -> dict[str, Array]:
     """The arrays that `to_table` was given."""
     table = table.combine_chunks()
     bags = {name: _one(table[name]) for name in table.column_names}
-    graphs = bags["graphs"].values
-    parts = {field.name: graphs.field(field.name) for field in graphs.type}
-    arrays = {"bag_ptr": _ptr(bags["graphs"]), "graphs.graph_ids": parts["id"].to_numpy()}
-    arrays["graphs.node_ptr"] = offsets(parts["n_nodes"].to_numpy().astype(np.int64))
-    arrays["graphs.edge_ptr"] = _ptr(parts["edges"])
-    if "name" in bags:
-        arrays["bag_names"] = _strings(bags["name"])
-    if "name" in parts:
-        arrays["graph_names"] = _strings(parts["name"])
+    graphs = _fields(bags["graphs"].values)
+    node_ptr, edge_ptr = offsets(graphs["n_nodes"].to_numpy().astype(np.int64)), _ptr(graphs["edges"])
+    arrays: dict[str, Array] = {"graphs.node_ptr": node_ptr, "graphs.edge_ptr": edge_ptr}
+    arrays["bag_ptr"], arrays["graphs.graph_ids"] = _ptr(bags["graphs"]), graphs["id"].to_numpy()
     if "Y" in bags:
-        arrays["Y"], known = label_matrix(bags["Y"])
+        arrays["Y"], known = label_matrix(bags.pop("Y"))
         if not known.all():
             arrays["Y_known"] = known
-    if "Y" in parts:
-        arrays["graph_Y"] = _matrix(parts["Y"].values, parts["Y"].type.list_size)
-    return {**arrays, **_node_arrays(parts), **_edge_arrays(parts["edges"].values, arrays)}
+    nodes = _fields(graphs["nodes"].values) if "nodes" in graphs else {}
+    edges = _fields(graphs["edges"].values)
+    ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()]).astype(np.int64)
+    arrays["graphs.edges"] = ends + node_ptr[segment_ids(edge_ptr)]
+    for columns, fields in (bags, BAG_FIELDS), (graphs, GRAPH_FIELDS), (nodes, NODE_FIELDS), (edges, EDGE_FIELDS):
+        arrays |= {name: _array(columns[field]) for field, name in fields.items() if field in columns}
+    return arrays
 
 
 def label_matrix(lists: "pyarrow.FixedSizeListArray") -> tuple[BoolArray, BoolArray]:
@@ -111,27 +101,18 @@ def label_matrix(lists: "pyarrow.FixedSizeListArray") -> tuple[BoolArray, BoolAr
     return _matrix(lists.values.fill_null(False), width), _matrix(lists.values.is_valid(), width)
 
 
-def _node_arrays(parts: Mapping[str, "pyarrow.Array"]) -> dict[str, Array]:
-    if "nodes" not in parts:
-        return {}
-    nodes, arrays = parts["nodes"].values, {}
-    for field in nodes.type:
-        values = nodes.field(field.name)
-        if field.name == "label":
-            arrays["graphs.node_labels"] = values.to_numpy()
-        elif field.name == "attributes":
-            arrays["graphs.node_attributes"] = _matrix(values.values, values.type.list_size)
-        else:
-            arrays["graphs.node_names"] = _strings(values)
-    return arrays
+def _fields(rows: "pyarrow.StructArray") -> dict[str, "pyarrow.Array"]:
+    return {field.name: rows.field(field.name) for field in rows.type}
 
 
-def _edge_arrays(edges: "pyarrow.StructArray", arrays: Arrays) -> dict[str, Array]:
-    ends = np.stack([edges.field("source").to_numpy(), edges.field("target").to_numpy()]).astype(np.int64)
-    made = {"graphs.edges": ends + arrays["graphs.node_ptr"][segment_ids(arrays["graphs.edge_ptr"])]}
-    if "weight" in [field.name for field in edges.type]:
-        made["graphs.edge_weights"] = edges.field("weight").to_numpy()
-    return made
+def _array(values: "pyarrow.Array") -> Array:
+    """What `_column` was given, of which all was known."""
+    types = import_pyarrow().types
+    if types.is_string(values.type):
+        return np.array(values.to_pylist(), dtype=np.str_)
+    if types.is_fixed_size_list(values.type):
+        return _matrix(values.values, values.type.list_size)
+    return values.to_numpy()
 
 
 def _one(column: "pyarrow.ChunkedArray") -> "pyarrow.Array":
@@ -140,10 +121,6 @@ def _one(column: "pyarrow.ChunkedArray") -> "pyarrow.Array":
 
 def _ptr(lists: "pyarrow.ListArray") -> IntArray:
     return np.asarray(lists.offsets.to_numpy().astype(np.int64))
-
-
-def _strings(values: "pyarrow.StringArray") -> NameArray:
-    return np.array(values.to_pylist(), dtype=np.str_)
 
 
 def _matrix(flat: "pyarrow.Array", width: int) -> Array:

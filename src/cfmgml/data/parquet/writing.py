@@ -1,13 +1,12 @@
 """How a store is written: partition by partition, with a journal, and the header last.
 
-A partition is complete before it gets its name, and the name holds a digest of its content. Until the header names it,
-it is not the store's: a build that stops leaves its partitions and its journal, and goes on from there when it is
-called with the same arguments.
+A partition is complete before it gets its name, which holds a digest of its content, and is the store's when the header
+names it: a build that stops leaves partitions and a journal, and goes on if it is called with the same arguments.
 """
 
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,9 +80,7 @@ class StoreWriter:
             return read_header(self.folder)
         there = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         if there and not (JOURNAL in there and HEADER not in there) and not all(map(_is_leftover, there)):
-            raise FileExistsError(
-                f"{self.folder} is not empty; name a new folder, or pass append=True to add to a store."
-            )
+            raise FileExistsError(f"{self.folder} is not empty; name a new one, or pass append=True to add to a store.")
         return None
 
     def _resume(self) -> list[Entry]:
@@ -153,14 +150,12 @@ def _manifest(folder: Path, header: JsonView) -> list[Entry]:
     if "partitions" in header:
         read_partitions(folder, header, to_add=True)
         return list(header["partitions"])
-    return [asdict(_described(folder, part)) for part in read_partitions(folder, header)]
-
-
-def _described(folder: Path, part: Partition) -> Partition:
-    data = check_content(folder, part)
-    counts = {name: getattr(part, name) for name in COUNTS}
-    sha256, footer = bytes_digest(data), footer_digest(folder / part.name)
-    return Partition(part.name, **counts, n_bytes=len(data), sha256=sha256, footer=footer)
+    entries = []
+    for part in read_partitions(folder, header):
+        sha256, path = bytes_digest(check_content(folder, part)), folder / part.name
+        whole = replace(part, n_bytes=path.stat().st_size, sha256=sha256, footer=footer_digest(path))
+        entries.append(asdict(whole))
+    return entries
 
 
 def _whole(folder: Path, entries: list[Entry]) -> list[Entry]:

@@ -124,10 +124,8 @@ class Problem:
         return np.zeros((self.rows.shape[1] + self.fit_intercept) * self.n_labels, dtype=self.rows.dtype)
 
     def scales(self) -> FloatArray:
-        """Units for the entries of theta in which the curvature is about the same in all directions."""
-        squares = column_squares(self.rows)
-        units = units_of_theta(squares, self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels)
-        return units.astype(self.rows.dtype, copy=False)
+        settings = self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels
+        return units_of_theta(column_squares(self.rows), *settings).astype(self.rows.dtype, copy=False)
 
     def space(self) -> Units:
         return Units(self.scales())
@@ -247,9 +245,8 @@ def solve_cccp(
     A round ends after ``max_iter`` steps, or when the norm of its gradient is ``tol`` times the one at zero. With the
     ``trail`` of a problem nearby, a round starts where that one's round ended if its bound is lower there: rounds are
     convex, so this saves steps and changes no result by more than ``tol`` does. (Linearising around that problem's
-    solution saves more, and costs a point of average precision on MSRC v2: it keeps the representatives of the stronger
-    regularisation.) Where ``tol`` allows it, rows are multiplied in float32. ``on_step`` is told where the run stands,
-    and ``resume`` goes on from there.
+    solution saves more, and costs a point of average precision on MSRC v2.) Where ``tol`` allows it, rows are
+    multiplied in float32. ``on_step`` is told where the run stands, and ``resume`` goes on from there.
     """
     problem = in_precision_for(tol, problem)
     theta, space = problem.start(), problem.space()

@@ -24,10 +24,6 @@ OnRound = Callable[[int, float], None]
 MAX_BYTES = 2**30  # of products kept at a time
 
 
-def _quiet(done: int, value: float) -> None:
-    pass
-
-
 def random_representatives(bag_ptr: IntArray, n_labels: int, rng: np.random.Generator) -> IntArray:
     """A graph of each bag, drawn for each label, (n_bags, n_labels)."""
     sizes = lengths(bag_ptr)[:, None]
@@ -39,7 +35,7 @@ def solve_paper(
     n_rounds: int,
     n_steps: int,
     rng: np.random.Generator,
-    on_round: OnRound = _quiet,
+    on_round: OnRound = lambda done, value: None,
     dtype: DTypeLike = "float64",
 ) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1, corrected: projected subgradient steps of size 1 / (lambda t) on the representatives' scores.
@@ -69,8 +65,7 @@ def solve_paper(
         scores = _at(graph_scores, chosen)
         objective.append(loss.value(graph_scores) + alpha / 2 * float(np.vdot(coef, coef)))
         on_round(done, objective[-1])
-    zero = np.zeros(n_labels)
-    return Solution(coef, zero, objective, n_rounds * n_steps, float("nan")), used
+    return Solution(coef, np.zeros(n_labels), objective, n_rounds * n_steps, float("nan")), used
 
 
 def solve_printed(
@@ -78,7 +73,7 @@ def solve_printed(
     n_rounds: int,
     n_steps: int,
     rng: np.random.Generator,
-    on_round: OnRound = _quiet,
+    on_round: OnRound = lambda done, value: None,
     dtype: DTypeLike = "float64",
 ) -> tuple[Solution[FloatArray], IntArray]:
     """Algorithm 1 as printed, signs and all."""
@@ -110,8 +105,7 @@ def solve_printed(
         scores = _at(graph_scores, chosen)
         objective.append(loss.value(graph_scores) + alpha / 2 * float(np.vdot(coef, coef)))
         on_round(done, objective[-1])
-    zero = np.zeros(n_labels)
-    return Solution(coef, zero, objective, n_rounds * n_steps, float("nan")), chosen
+    return Solution(coef, np.zeros(n_labels), objective, n_rounds * n_steps, float("nan")), chosen
 
 
 def _printed_pairs(scores: FloatArray, relevant: BoolArray, irrelevant: BoolArray) -> FloatArray:
@@ -127,10 +121,9 @@ def _printed_pairs(scores: FloatArray, relevant: BoolArray, irrelevant: BoolArra
 class _Comparisons:
     """How representatives are scored while they stay the same, for the steps of a round.
 
-    Only representatives count then, so each label needs the products of its own ones with each other: fewer and
-    smaller ones than those of all graphs with all features. They are taken from those of all graphs, computed once, or
-    computed anew each round, whichever is less work; sparse rows, and ones of too many bags and labels, are
-    multiplied as they are.
+    Only representatives count then, so each label needs the products of its own ones with each other. They are taken
+    from those of all graphs, computed once, or computed anew each round, whichever is less work; sparse rows, and ones
+    of too many bags and labels, are multiplied as they are.
     """
 
     rows: Rows
