@@ -195,6 +195,7 @@ def _plain_hint(hint: Any) -> Any:
 def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     from dataclasses import fields
 
+    from cfmgml.data.builder import FileInput
     from cfmgml.inputs.patterns import bags_like, is_file_of_bags
 
     inputs, labels = shared["inputs"], shared["labels"]
@@ -208,13 +209,11 @@ def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[
     with hint_on_pictures(OnError(getattr(options, "on_error", OnError.STOP))):
         if target.streams and not is_file_of_bags(inputs):
             maker = pattern.builder if pattern else builder(**parameters)
-            stream = maker.stream(
-                inputs, labels=labels, label_names=pattern.label_names if pattern else None, options=options
-            )
+            stream = maker.stream(FileInput(inputs, labels, pattern.label_names if pattern else None, options))
             target.build(stream, builder.graphs_per_partition if shared["partition"] is None else shared["partition"])
             return
         if pattern is None:
-            bags = builder(**parameters).from_files(inputs, labels=labels, options=options)
+            bags = builder(**parameters).from_files(FileInput(inputs, labels, options=options))
         else:
             bags = bags_like(pattern, inputs, labels=labels, options=options)
     target.save(bags)

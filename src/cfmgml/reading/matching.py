@@ -1,47 +1,48 @@
 """Which row of a table is about which file, text or bag: by exact names, and never by guessing."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class RowMatch:
-    """For each thing the name of its row, None if it has none; and the rows of the table that are about nothing."""
+class RowMatch(NamedTuple):
+    """For each thing the name of its row, None if it has none; the rows of the table that are about nothing; and the
+    table's name."""
 
-    keys: list[str | None]
-    unmatched: list[str]
+    keys: Sequence[str | None] = ()
+    unmatched: Sequence[str] = ()
+    source: str = ""
+
+    def complete(self, names: Sequence[str], nouns: str) -> list[str]:
+        """The name of each thing's row; every one of these must have a row."""
+        lacking = [name for name, key in zip(names, self.keys, strict=True) if key is None]
+        if lacking:
+            many = f"{len(lacking)} of {len(names)} {nouns}"
+            raise ValueError(f"{self.source} has no row for {lacking[0]} ({many} have none).")
+        return [key for key in self.keys if key is not None]
 
 
-def match_names(rows: Iterable[str], names: Sequence[str]) -> RowMatch:
+def match_names(rows: Iterable[str], names: Sequence[str], source: str) -> RowMatch:
     """Rows for things with names of their own: a row must have the very name.
 
-    >>> match_names(["a", "b"], ["b", "c"])
-    RowMatch(keys=['b', None], unmatched=['a'])
+    >>> match_names(["a", "b"], ["b", "c"], "labels.csv")
+    RowMatch(keys=['b', None], unmatched=['a'], source='labels.csv')
     """
-    keys = dict.fromkeys(rows)
-    wanted = set(names)
-    return RowMatch([name if name in keys else None for name in names], [key for key in keys if key not in wanted])
+    keys, wanted = dict.fromkeys(rows), set(names)
+    found = [name if name in keys else None for name in names]
+    return RowMatch(found, [key for key in keys if key not in wanted], source)
 
 
 def match_files(rows: Iterable[str], files: Sequence[Path], suffixes: Collection[str], source: str) -> RowMatch:
     """Rows for files: a row has the file's name, with or without folders before it; a name without suffix will do
     where it is that of one file.
 
-    Parameters
-    ----------
-    rows
-        What the rows of the table name.
-    files
-        The files.
-    suffixes
-        What a name may end in; with any other ending it is a name without suffix.
-    source
-        The table's name, for messages.
+    ``suffixes`` are what a name may end in; with any other ending it is a name without suffix. ``source`` is the
+    table's name, for messages.
 
     >>> files = [Path("photos/cow.png"), Path("photos/sky.jpg"), Path("photos/sky.png")]
     >>> match_files(["cow.png", "photos/sky.png", "dog"], files, [".jpg", ".png"], "labels.csv")
-    RowMatch(keys=['cow.png', None, 'photos/sky.png'], unmatched=['dog'])
+    RowMatch(keys=['cow.png', None, 'photos/sky.png'], unmatched=['dog'], source='labels.csv')
     >>> match_files(["sky"], files, [".jpg", ".png"], "labels.csv")
     Traceback (most recent call last):
     ValueError: labels.csv has a row for 'sky', which may be photos/sky.jpg or photos/sky.png; write the name in full.
@@ -63,7 +64,7 @@ def match_files(rows: Iterable[str], files: Sequence[Path], suffixes: Collection
             keys[place] = key
         if not places:
             unmatched.append(key)
-    return RowMatch(keys, unmatched)
+    return RowMatch(keys, unmatched, source)
 
 
 class _Index:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from cfmgml.common.segments import offsets
 from cfmgml.common.tables import read_table
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import Paths
+from cfmgml.data.builder import FileInput, Paths
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.reading.labels import LabelTable, read_labels, split_labels, table_of_sets
-from cfmgml.reading.matching import match_names
+from cfmgml.reading.matching import RowMatch, match_names
 from cfmgml.reading.paths import list_files
-from cfmgml.reading.remarks import UnusedRows, with_remarks
+from cfmgml.reading.remarks import with_remarks
 
 if TYPE_CHECKING:
     from cfmgml.builders.graphs.builder import GraphBuilder
@@ -40,40 +40,28 @@ class GraphsRead:
     files: list[str] | None = None  # names of the files, where each graph has one
 
 
-def graph_bags(
-    builder: "GraphBuilder",
-    sources: Paths,
-    labels: str | Path | Literal[False] | None = None,
-    label_names: Sequence[str] | None = None,
-    bags: str | Path | None = None,
-) -> BagDataset:
-    """Build bags from graphs as they lie on disk.
+def graph_bags(builder: "GraphBuilder", given: FileInput, bags: Path | None) -> BagDataset:
+    """Bags from one folder in TUDataset's text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...; also a PyG
+    folder with ``raw`` in it); or folders, globs and names of GraphML files; or one ``.pt`` file of PyG graphs.
 
-    Parameters
-    ----------
-    sources
-        One folder in TUDataset's text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...; also a PyG folder
-        with ``raw`` in it); or folders, globs and names of GraphML files; or one ``.pt`` file of PyG graphs. Graphs of
-        a folder inside the one named are a bag; any other graph is a bag of its own.
-    labels
-        A table of the bags' labels, by exact bag, or by the file of a bag that is one file; `cfmgml.reading.labels`
-        says in which forms. Every bag must have a row; rows of no bag are warned of. Without it a bag has the labels of
-        its graphs, if files tell (TUDataset's ``NAME_graph_labels.txt``, PyG's ``y``); False takes none.
-    label_names
-        The labels in this order, as a model has them; others are refused.
-    bags
-        A table of ``graph``, ``bag`` and, if wanted, ``labels`` of the graph: which graph is in which bag.
+    Graphs of a folder inside the one named are a bag, any other graph is a bag of its own, unless a table ``bags`` has
+    ``graph``, ``bag`` and, if wanted, ``labels`` of the graph. A table of labels names bags, or the file of a bag that
+    is one file; every bag must have a row. Without it a bag has the labels of its graphs, if files tell (TUDataset's
+    ``NAME_graph_labels.txt``, PyG's ``y``).
     """
-    read = _read(sources, builder)
+    read = _read(given.paths, builder)
     if bags is not None:
         read = _into_bags(read, bags)
     order, ptr, names = _grouped(read.bags)
-    table = _label_table(read, names, labels, label_names)
-    given: dict[str, Any] = {}
+    table = _label_table(read, names, given)
+    arrays: dict[str, Any] = {}
+    matched = RowMatch()
     if table is not None:
-        given = {"Y": table.matrix(_keys(table, names)), "label_names": table.label_names}
+        matched = match_names(table.rows, names, table.source)
+        keys = matched.complete([f"bag {name}" for name in names], "bags")
+        arrays = {"Y": table.matrix(keys), "label_names": table.label_names}
         if read.labels is not None:
-            given["graph_Y"] = _graph_matrix(read.labels, table)[order]
+            arrays["graph_Y"] = _graph_matrix(read.labels, table)[order]
     graphs = read.graphs[order]
     built = BagDataset(
         replace(graphs, graph_ids=np.arange(graphs.n_graphs)),
@@ -82,11 +70,9 @@ def graph_bags(
         graph_names=np.array(read.names)[order],
         info={"description": f"Graphs read from {read.format} files."},
         builder=replace(builder, **read.parameters),
-        **given,
+        **arrays,
     )
-    if table is None:
-        return with_remarks(built)
-    return with_remarks(built, UnusedRows(table.source, match_names(table.rows, names).unmatched))
+    return with_remarks(built, matched)
 
 
 def _read(sources: Paths, builder: "GraphBuilder") -> GraphsRead:
@@ -146,18 +132,15 @@ def _grouped(bags: list[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any
     return np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers, minlength=len(names))), names
 
 
-def _label_table(
-    read: GraphsRead, bags: list[str], labels: str | Path | Literal[False] | None, label_names: Sequence[str] | None
-) -> LabelTable | None:
-    if labels is False or (labels is None and read.labels is None):
+def _label_table(read: GraphsRead, bags: list[str], given: FileInput) -> LabelTable | None:
+    if given.labels:
+        return read_labels(given.labels).renamed(_bags_of_files(read)).in_order(given.label_names)
+    if given.labels is False or read.labels is None:
         return None
-    if labels is not None:
-        return read_labels(labels).renamed(_bags_of_files(read)).in_order(label_names)
-    assert read.labels is not None
     sets: dict[str, list[str] | None] = {bag: [] for bag in bags}
     for bag, own in zip(read.bags, read.labels, strict=True):
         sets[bag] = [*(sets[bag] or ()), *own]
-    return table_of_sets(sets, "the graphs' own labels").in_order(label_names)
+    return table_of_sets(sets, "the graphs' own labels").in_order(given.label_names)
 
 
 def _bags_of_files(read: GraphsRead) -> dict[str, str]:
@@ -166,13 +149,6 @@ def _bags_of_files(read: GraphsRead) -> dict[str, str]:
         return {}
     n_files = Counter(read.bags)
     return {file: bag for file, bag in zip(read.files, read.bags, strict=True) if n_files[bag] == 1}
-
-
-def _keys(table: LabelTable, bags: list[str]) -> list[str]:
-    lacking = [name for name in bags if name not in table.rows]
-    if lacking:
-        raise ValueError(f"{table.source} has no row for bag {lacking[0]} ({len(lacking)} of {len(bags)} have none).")
-    return bags
 
 
 def _graph_matrix(labels: list[list[str]], table: LabelTable) -> FloatArray:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from cfmgml.builders.base import Builder
 from cfmgml.builders.pictures.building import PictureBuild, PictureRun
@@ -13,7 +13,7 @@ from cfmgml.builders.pictures.labels import RegionLabels, check_labels
 from cfmgml.builders.pictures.tasks import list_tasks
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileOptions, Paths, parameter
+from cfmgml.data.builder import FileInput, FileOptions, parameter
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
 from cfmgml.reading.remarks import with_remarks
@@ -138,41 +138,20 @@ class PictureBuilder(Builder):
         known = check_labels(labels, label_names, segment_labels, len(tasks))
         return PictureBuild(tasks, known, self, PictureRun(on_error, n_jobs, verbose), info or {})
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
+    def from_files(self, given: FileInput) -> BagDataset:
         from cfmgml.builders.pictures.files import image_build
 
-        chosen = cast(PictureFiles, options or PictureFiles())
-        build, unused = image_build(self, paths, labels, label_names, chosen)
-        return with_remarks(build.load(), unused)
+        build, matched = image_build(self, given)
+        return with_remarks(build.load(), matched)
 
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagStream:
+    def stream(self, given: FileInput) -> BagStream:
         from cfmgml.builders.pictures.stream import PictureStream
 
-        return PictureStream(self, paths, labels, label_names, cast(PictureFiles, options or PictureFiles()))
+        return PictureStream(self, given)
 
     # -- showing and answering ---------------------------------------------------------------
 
-    def show(
-        self,
-        bags: BagDataset,
-        k: int = 0,
-        contributions: FloatArray | None = None,
-        **shown: Any,
-    ) -> Any:
+    def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
         from cfmgml.builders.pictures.drawing import plot_image_bag
 
         return plot_image_bag(bags, k, contributions=contributions, **shown)

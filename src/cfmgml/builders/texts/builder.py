@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +18,7 @@ from cfmgml.builders.texts.text_graphs import Running, text_graphs
 from cfmgml.common.segments import lengths, offsets, segment_max
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset, check_label_matrix
-from cfmgml.data.builder import FileOptions, Paths, parameter, state
+from cfmgml.data.builder import FileInput, parameter, state
 from cfmgml.data.graphs import GraphBatch, label_codes
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
@@ -161,31 +160,17 @@ class TextBuilder(Builder):
             raise ValueError("the vocabulary is missing: without it new texts cannot be built as the old ones were.")
         return super().rebuild(sources, **options)
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
+    def from_files(self, given: FileInput) -> BagDataset:
         from cfmgml.builders.texts.files import text_bags
 
         self.check_version()
-        return text_bags(self, paths, labels, label_names)
+        return text_bags(self, given)
 
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagStream:
+    def stream(self, given: FileInput) -> BagStream:
         from cfmgml.builders.texts.stream import TextStream
 
         self.check_version()
-        return TextStream(self, paths, labels, label_names)
+        return TextStream(self, given)
 
     # -- showing and answering ---------------------------------------------------------------
 
