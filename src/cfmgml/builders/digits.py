@@ -89,7 +89,7 @@ class DigitBuilder(Builder):
             {**entry, "at": [(k + 0.5) * SIDE, SIDE / 2], "share": 1 / len(digits)}
             for k, entry in enumerate(part_names(bag, self.part))
         ]
-        shown = picture_map(numbers.transpose(1, 0, 2).reshape(SIDE, -1), region, (pixels.shape[1], pixels.shape[0]))
+        shown = picture_map(numbers.transpose(1, 0, 2).reshape(SIDE, -1), region, pixels.shape)
         return Reply(bag, entries, {"picture": shown})
 
     def example(self) -> Question | None:

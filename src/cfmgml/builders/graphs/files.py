@@ -2,22 +2,22 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.builders.graphs.graphml import SUFFIXES as GRAPHML
 from cfmgml.builders.graphs.graphml import read_graphml
 from cfmgml.builders.graphs.pyg import read_pyg
 from cfmgml.builders.graphs.tudataset import find_tudataset, read_tudataset
 from cfmgml.common.segments import offsets
 from cfmgml.common.tables import read_table
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput, Paths
-from cfmgml.data.graphs import GraphBatch
 from cfmgml.reading.labels import LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.reading.matching import RowMatch, match_names
 from cfmgml.reading.paths import list_files
@@ -25,19 +25,6 @@ from cfmgml.reading.remarks import with_remarks
 
 if TYPE_CHECKING:
     from cfmgml.builders.graphs.builder import GraphBuilder
-
-
-@dataclass(frozen=True)
-class GraphsRead:
-    """Graphs as read from files, with the bag that each belongs to."""
-
-    graphs: GraphBatch
-    names: list[str]
-    bags: list[str]
-    labels: list[list[str]] | None = None  # of each graph
-    parameters: dict[str, Any] = field(default_factory=dict)  # which data of nodes were read
-    format: str = ""
-    files: list[str] | None = None  # names of the files, where each graph has one
 
 
 def graph_bags(builder: "GraphBuilder", given: FileInput, bags: Path | None) -> BagDataset:
@@ -78,13 +65,12 @@ def graph_bags(builder: "GraphBuilder", given: FileInput, bags: Path | None) -> 
 def _read(sources: Paths, builder: "GraphBuilder") -> GraphsRead:
     paths = [Path(source) for source in sources]
     columns = None if builder.node_attributes is None else list(builder.node_attributes)
-    wanted: dict[str, Any] = {"node_label": builder.node_label, "node_attributes": columns}
     if len(paths) == 1 and paths[0].suffix == ".pt":
-        return GraphsRead(**read_pyg(paths[0], **wanted))
+        return read_pyg(paths[0], builder.node_label, columns)
     folder = find_tudataset(paths[0]) if len(paths) == 1 else None
     if folder is not None:
-        return GraphsRead(**read_tudataset(folder))
-    return GraphsRead(**read_graphml(_graphml_files(paths), **wanted))
+        return read_tudataset(folder)
+    return read_graphml(_graphml_files(paths), builder.node_label, columns)
 
 
 def _graphml_files(sources: Sequence[Path]) -> dict[Path, str]:
@@ -120,16 +106,15 @@ def _into_bags(read: GraphsRead, path: str | Path) -> GraphsRead:
     if len(set(kept)) < len(kept):
         raise ValueError(f"{path} puts graph {read.names[max(kept, key=kept.count)]!r} into a bag twice.")
     labels = own if own else None if read.labels is None else [read.labels[k] for k in kept]
-    graphs, called = read.graphs[kept], [read.names[k] for k in kept]
-    return replace(read, graphs=graphs, names=called, bags=names, labels=labels, files=None)
+    called = [read.names[k] for k in kept]
+    return read._replace(graphs=read.graphs[kept], names=called, bags=names, labels=labels, files=None)
 
 
-def _grouped(bags: list[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], list[str]]:
+def _grouped(bags: list[str]) -> tuple[IntArray, IntArray, list[str]]:
     """Graphs bag after bag, bags in the order in which they come first."""
-    names = list(dict.fromkeys(bags))
-    place = {name: k for k, name in enumerate(names)}
+    place = {name: k for k, name in enumerate(dict.fromkeys(bags))}
     numbers = np.array([place[bag] for bag in bags])
-    return np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers, minlength=len(names))), names
+    return np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers)), list(place)
 
 
 def _label_table(read: GraphsRead, bags: list[str], given: FileInput) -> LabelTable | None:

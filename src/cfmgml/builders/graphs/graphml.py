@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.data.graphs import GraphBatch
 
 if TYPE_CHECKING:
@@ -16,10 +17,8 @@ SUFFIXES = (".graphml", ".xml")
 VECTOR = "cfmgml attributes"  # node data under a name that no file uses
 
 
-def read_graphml(
-    files: Mapping[Path, str], node_label: str | None = None, node_attributes: list[str] | None = None
-) -> dict[str, Any]:
-    """What `GraphFiles` takes, from files and the bag of each."""
+def read_graphml(files: Mapping[Path, str], node_label: str | None, node_attributes: list[str] | None) -> GraphsRead:
+    """The graphs of files, each with its bag."""
     graphs = [_read_one(path) for path in files]
     label = node_label if node_label is not None else _default_label(graphs)
     numbers = node_attributes if node_attributes is not None else _numeric(graphs, label)
@@ -30,16 +29,8 @@ def read_graphml(
     weight = "weight" if all("weight" in data for graph in graphs for *_, data in graph.edges(data=True)) else None
     has_edges = any(graph.number_of_edges() for graph in graphs)
     batch = GraphBatch.from_networkx(graphs, label, VECTOR if numbers else None, weight=weight if has_edges else None)
-    names = _short_names(list(files))
-    parameters = {"node_label": label, "node_attributes": numbers}
-    return {
-        "graphs": batch,
-        "names": names,
-        "bags": list(files.values()),
-        "parameters": parameters,
-        "format": "GraphML",
-        "files": [path.name for path in files],
-    }
+    names, parameters = _short_names(list(files)), {"node_label": label, "node_attributes": numbers}
+    return GraphsRead("GraphML", batch, names, list(files.values()), None, parameters, [path.name for path in files])
 
 
 def _read_one(path: Path) -> "nx.Graph":
@@ -62,14 +53,9 @@ def _default_label(graphs: "list[nx.Graph]") -> str | None:
 
 def _numeric(graphs: "list[nx.Graph]", label: str | None) -> list[str]:
     """The names of numbers that every node of every graph has."""
-    common: set[str] | None = None
-    for graph in graphs:
-        for _, data in graph.nodes(data=True):
-            own = {
-                name for name, value in data.items() if isinstance(value, int | float) and not isinstance(value, bool)
-            }
-            common = own if common is None else common & own
-    return sorted((common or set()) - {label})
+    every = [data for graph in graphs for _, data in graph.nodes(data=True)]
+    numbers = [{name for name, value in data.items() if type(value) in (int, float)} for data in every]
+    return sorted(set.intersection(*numbers) - {label})
 
 
 def _check(path: Path, graph: "nx.Graph", label: str | None, numbers: list[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from cfmgml.builders.base import Builder
-from cfmgml.builders.pictures.building import PictureBuild, PictureRun
+from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.descriptions import NodeDescription, description_names, find_description
 from cfmgml.builders.pictures.labels import RegionLabels, check_labels
 from cfmgml.builders.pictures.tasks import list_tasks
@@ -84,10 +84,6 @@ class PictureBuilder(Builder):
             raise ValueError(f"max_side must be at least 16, or None for no limit, got {self.max_side}.")
 
     @property
-    def has_labels(self) -> bool:
-        return self.nodes != "attributes"
-
-    @property
     def description(self) -> NodeDescription | None:
         """What the attributes of nodes are; None if they have none."""
         return None if self.nodes == "labels" else find_description(self.features)
@@ -136,7 +132,7 @@ class PictureBuilder(Builder):
         self.check_version()
         tasks = list_tasks(images, segments, names)
         known = check_labels(labels, label_names, segment_labels, len(tasks))
-        return PictureBuild(tasks, known, self, PictureRun(on_error, n_jobs, verbose), info or {})
+        return PictureBuild(tasks, known, self, on_error, n_jobs, verbose, info or {})
 
     def from_files(self, given: FileInput) -> BagDataset:
         from cfmgml.builders.pictures.files import image_build

@@ -1,15 +1,13 @@
 """A bag of a picture's regions, drawn on the picture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import ndimage
 
-from cfmgml.builders.pictures.image_files import ByteArray
-from cfmgml.builders.pictures.layout import layout_of_bag
-from cfmgml.builders.pictures.superpixels import Superpixels
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.builders.pictures.label_maps import innermost
+from cfmgml.builders.pictures.layout import Layout, layout_of_bag
+from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
 
@@ -19,15 +17,6 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 NEAR_EDGE = 0.2  # of the picture's width
 PALE = 0.7  # how much of the picture's colour is left under a heat map
-
-
-class _Drawn(NamedTuple):
-    """The picture of a bag and where its nodes lie on it."""
-
-    pixels: ByteArray
-    superpixels: Superpixels
-    region_of_pixel: IntArray  # position among the bag's graphs, -1 outside
-    centres: FloatArray  # (n_nodes, 2): x, y
 
 
 def plot_image_bag(
@@ -51,26 +40,15 @@ def plot_image_bag(
 
     Parameters
     ----------
-    bags
-        Built by `bags_from_images` or a loader that uses it.
-    bag
-        Which of them.
+    bags, bag, scores, contributions, label, ax
+        As in `cfmgml.plots.plot_bag`; a new figure has a scale beside a heat map.
     image, segments
         The picture and, unless regions were found in it, its mask, as they were given to the builder; by default they
         are read from the files that the builder noted in ``bags.info["files"]``.
     folder
         Where those files lie, for bags that were saved and loaded: ``bags.info["files"]`` is relative to it.
-    scores
-        What ``model.decision_function_graphs(bags)`` gives, (bags.n_graphs, n_labels).
-    contributions
-        What ``model.explain(bags)`` gives, (bags.graphs.n_nodes, n_labels).
-    label
-        The label, by number or name, whose contributions are shown; by default the bag's best by scores, or else the
-        first of its own.
     show_graphs
         Whether to draw nodes and edges.
-    ax
-        Where to draw; by default a new figure, with a scale beside a heat map.
 
     Examples
     --------
@@ -83,10 +61,10 @@ def plot_image_bag(
     """
     plt = import_pyplot()
     shown = select_bag(bags, bag, scores, contributions, label)
-    drawn = _read(shown.bag, image, segments, folder)
+    drawn = layout_of_bag(shown.bag, image, segments, folder)
     own_figure = ax is None
     if ax is None:
-        height, width = drawn.pixels.shape[:2]
+        height, width = drawn.picture.size
         ax = plt.figure(figsize=(8, 8 * height / width + 0.8), layout="constrained").add_subplot()
     _draw_picture(ax, drawn, shown, with_scale=own_figure)
     if show_graphs:
@@ -98,19 +76,10 @@ def plot_image_bag(
     return ax
 
 
-def _read(one: BagDataset, image: Any, segments: Any, folder: str | Path | None) -> _Drawn:
-    layout = layout_of_bag(one, image, segments, folder)
-    superpixels = layout.superpixels
-    nodes = np.arange(superpixels.n_nodes)
-    rows, columns = np.indices(superpixels.numbers.shape)
-    centres = [ndimage.mean(axis, superpixels.numbers, nodes) for axis in (columns, rows)]
-    return _Drawn(layout.pixels, superpixels, layout.region_of_pixel, np.stack(centres, axis=1))
-
-
 # -- layers ----------------------------------------------------------------------------------
 
 
-def _draw_picture(ax: "Axes", drawn: _Drawn, shown: Shown, with_scale: bool) -> None:
+def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool) -> None:
     """The picture; under a heat map its brightness only, pale, so that the map's colours can be read."""
     if shown.contributions is None:
         ax.imshow(drawn.pixels)
@@ -124,44 +93,36 @@ def _draw_picture(ax: "Axes", drawn: _Drawn, shown: Shown, with_scale: bool) -> 
         ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {_label_name(shown)}")
 
 
-def _draw_graphs(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+def _draw_graphs(ax: "Axes", drawn: Layout, shown: Shown) -> None:
     from matplotlib.collections import LineCollection
 
     graphs = shown.bag.graphs
     once = graphs.edges[:, graphs.edges[0] < graphs.edges[1]]
-    lines = list(drawn.centres[once.T])
+    centres = drawn.nodes.centre[:, ::-1]  # x, y
+    lines = list(centres[once.T])
     for colour, width in (("black", 1.6), ("white", 0.7)):  # to be seen on any ground
         ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.6), autolim=False)
-    x, y = drawn.centres.T
-    ax.scatter(x, y, s=8, color="white", edgecolors="black", linewidths=0.5, zorder=3)
+    ax.scatter(centres[:, 0], centres[:, 1], s=8, color="white", edgecolors="black", linewidths=0.5, zorder=3)
 
 
-def _draw_outlines(ax: "Axes", drawn: _Drawn) -> None:
+def _draw_outlines(ax: "Axes", drawn: Layout) -> None:
     for number in range(len(drawn.superpixels.regions)):
         inside = np.pad((drawn.region_of_pixel == number).astype(float), 1)  # so that the outline closes at the border
         at = np.arange(-1, inside.shape[1] - 1), np.arange(-1, inside.shape[0] - 1)
         ax.contour(*at, inside, levels=[0.5], colors="black", linewidths=2.6)
         ax.contour(*at, inside, levels=[0.5], colors="#ffd92f", linewidths=1.4)
-    height, width = drawn.pixels.shape[:2]
-    ax.set_xlim(-1.5, width + 0.5)
-    ax.set_ylim(height + 0.5, -1.5)
+    height, width = drawn.picture.size
+    ax.set(xlim=(-1.5, width + 0.5), ylim=(height + 0.5, -1.5))
 
 
-def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+def _draw_labels(ax: "Axes", drawn: Layout, shown: Shown) -> None:
     for number in range(len(drawn.superpixels.regions)):
         text, colour = _verdict(shown, number)
         if not text:
             continue
-        depth = ndimage.distance_transform_edt(np.pad(drawn.region_of_pixel == number, 1))[1:-1, 1:-1]
-        y, x = np.unravel_index(int(depth.argmax()), depth.shape)
-        box: dict[str, Any] = {
-            "boxstyle": "round,pad=0.25",
-            "facecolor": colour,
-            "edgecolor": "white",
-            "linewidth": 0.6,
-            "alpha": 0.9,
-        }
-        side = x / depth.shape[1]  # near an edge the text goes inwards, so that it is not cut
+        x, y = innermost(drawn.region_of_pixel == number)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "white", "linewidth": 0.6, "alpha": 0.9}
+        side = x / drawn.picture.size[1]  # near an edge the text goes inwards, so that it is not cut
         style: dict[str, Any] = {
             "ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center",
             "va": "center",
@@ -170,7 +131,7 @@ def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
             "clip_on": True,
             "zorder": 4,
         }
-        ax.text(float(x), float(y), text, bbox=box, parse_math=False, **style)
+        ax.text(x, y, text, bbox=box, parse_math=False, **style)
 
 
 # -- words -----------------------------------------------------------------------------------

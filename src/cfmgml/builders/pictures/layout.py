@@ -18,8 +18,9 @@ from cfmgml.builders.pictures.regions import find_regions
 from cfmgml.builders.pictures.source_files import find_source_files
 from cfmgml.builders.pictures.superpixels import Superpixels, find_superpixels
 from cfmgml.common.segments import segment_ids
-from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 
 if TYPE_CHECKING:
     from cfmgml.builders.pictures.builder import PictureBuilder
@@ -49,15 +50,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class PictureGraphs:
-    """The graphs of one picture, as arrays of a `GraphBatch`, and what a reader should know of how they came about."""
+    """The graphs of one picture, and what a reader should know of how they came about."""
 
+    graphs: GraphBatch
     regions: IntArray
-    node_ptr: IntArray
-    edge_ptr: IntArray
-    edges: IntArray
-    node_names: NameArray
-    node_labels: IntArray | None
-    node_attributes: FloatArray | None
     dropped: list[int]
     original_size: tuple[int, int] | None  # None: not scaled down
 
@@ -124,17 +120,10 @@ def _without(numbers: IntArray, unwanted: Sequence[int]) -> IntArray:
 
 def graphs_of(layout: Layout, builder: "PictureBuilder", attributes: FloatArray | None) -> PictureGraphs:
     """The graphs of a picture, whose nodes have these attributes."""
-    superpixels = layout.superpixels
-    edges, edge_ptr = superpixels.edges()
-    inside = np.arange(superpixels.n_nodes) - superpixels.node_ptr[segment_ids(superpixels.node_ptr)]
-    return PictureGraphs(
-        regions=superpixels.regions,
-        node_ptr=superpixels.node_ptr,
-        edge_ptr=edge_ptr,
-        edges=edges,
-        node_names=inside.astype(np.str_),
-        node_labels=layout.nodes.labels() if builder.has_labels else None,
-        node_attributes=attributes,
-        dropped=layout.dropped,
-        original_size=layout.picture.original_size if layout.picture.is_scaled else None,
-    )
+    ptr = layout.superpixels.node_ptr
+    edges, edge_ptr = layout.superpixels.edges()
+    labels = None if builder.nodes == "attributes" else layout.nodes.labels()
+    names = (np.arange(ptr[-1]) - ptr[segment_ids(ptr)]).astype(np.str_)
+    graphs = GraphBatch(ptr, edge_ptr, edges, labels, attributes, node_names=names)
+    size = layout.picture.original_size if layout.picture.is_scaled else None
+    return PictureGraphs(graphs, layout.superpixels.regions, layout.dropped, size)

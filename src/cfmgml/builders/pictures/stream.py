@@ -29,7 +29,7 @@ class PictureStream(BagStream):
         build, known = self._build, self._build.known
         files = [file for task in build.tasks for file in task.files if file is not None]
         names = None if known is None else known.label_names.tolist()
-        return [build.builder.told(), build.run.on_error, names, *map(file_state, [*self._tables, *files])]
+        return [build.builder.told(), build.on_error, names, *map(file_state, [*self._tables, *files])]
 
     def pieces(self, start: int) -> Iterator[Piece]:
         for bags, inputs in self._build.pieces(start):

@@ -1,6 +1,5 @@
 """All texts of a collection become graphs: read each, count over all, build each; in worker processes if asked."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -35,8 +34,7 @@ def text_graphs(
     Pairs that weigh less than the builder's threshold are no longer among the counts.
     """
     different = list(dict.fromkeys(texts))
-    show = sys.stderr.isatty() if running.verbose is None else running.verbose
-    with progress("Building graphs of texts", 2 * len(different), show) as done:
+    with progress("Building graphs of texts", 2 * len(different), running.verbose) as done:
         readings = list(_in_chunks(_read, different, running, done, builder))
         known = Vocabulary.count(readings, builder.window) if vocabulary is None else Vocabulary.from_json(vocabulary)
         known = known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
