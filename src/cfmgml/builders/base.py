@@ -79,20 +79,11 @@ class Builder(BagBuilder):
     def stream(self, given: FileInput) -> BagStream:
         return BuiltStream(self.from_files(given))
 
-    def show(
-        self,
-        bags: BagDataset,
-        k: int = 0,
-        contributions: FloatArray | None = None,
-        *,
-        scores: FloatArray | None = None,
-        label: int | str | None = None,
-        ax: Any = None,
-        **content: Any,
-    ) -> Any:
+    def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
+        content = shown.keys() - {"scores", "label", "ax"}
         if content:
-            raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(content)}.")
-        return plot_graph_bag(bags, k, scores=scores, contributions=contributions, label=label, ax=ax)
+            raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(sorted(content))}.")
+        return plot_graph_bag(bags, k, contributions=contributions, **shown)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
         parts = sent.content if isinstance(sent.content, list) else [sent.content]

@@ -28,7 +28,6 @@ class GraphBuilder(Builder):
 
     kind = "graphs"
     nouns = "graph files"
-    part = "graph"
     form = Form("graphs", "Graphs, as JSON")
     file_options: ClassVar[type[FileOptions]] = GraphFiles
     help = (

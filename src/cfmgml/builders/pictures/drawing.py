@@ -90,7 +90,7 @@ def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool) -> 
     limit = max(float(np.abs(shown.contributions).max()), 1e-12)
     heat = ax.imshow(values, cmap=HEAT, vmin=-limit, vmax=limit, alpha=0.55, interpolation="nearest")
     if with_scale:
-        ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {_label_name(shown)}")
+        ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {shown.label_name}")
 
 
 def _draw_graphs(ax: "Axes", drawn: Layout, shown: Shown) -> None:
@@ -140,7 +140,7 @@ def _draw_labels(ax: "Axes", drawn: Layout, shown: Shown) -> None:
 def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
     """What a region's label says, and the colour that says whether it is right."""
     one = shown.bag
-    truth = None if one.graph_Y is None else one.graph_Y[graph]
+    truth = shown.truth(graph)
     if shown.scores is None or one.label_names is None:
         return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
     best = int(shown.scores[graph].argmax())
@@ -156,15 +156,11 @@ def _names(one: BagDataset, chosen: BoolArray) -> str:
     return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
 
 
-def _label_name(shown: Shown) -> str:
-    return "" if shown.label is None or shown.bag.label_names is None else str(shown.bag.label_names[shown.label])
-
-
 def _title(shown: Shown) -> str:
     one = shown.bag
     lines = ["" if one.bag_names is None else str(one.bag_names[0])]
     if shown.contributions is not None:
-        lines[0] += f": what speaks for {_label_name(shown)}"
+        lines[0] += f": what speaks for {shown.label_name}"
     if shown.scores is not None:
         lines.append(f"predicted: {_names(one, shown.scores.max(axis=0) > 0) or 'none'}")
     if one.Y is not None:

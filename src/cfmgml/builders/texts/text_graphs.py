@@ -35,14 +35,14 @@ def text_graphs(
     """
     different = list(dict.fromkeys(texts))
     with progress("Building graphs of texts", 2 * len(different), running.verbose) as done:
-        readings = list(_in_chunks(_read, different, running, done, builder))
+        readings = list(_in_chunks(_words, different, running, done, builder))
         known = Vocabulary.count(readings, builder.window) if vocabulary is None else Vocabulary.from_json(vocabulary)
         known = known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
         graphs = list(_in_chunks(_graphs, readings, running, done, builder, known))
     return dict(zip(different, graphs, strict=True)), known
 
 
-def _read(texts: Sequence[str], builder: "TextBuilder") -> list[Reading]:
+def _words(texts: Sequence[str], builder: "TextBuilder") -> list[Reading]:
     return [builder.words_of(text) for text in texts]
 
 
