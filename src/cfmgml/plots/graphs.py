@@ -45,7 +45,8 @@ def plot_graph_bag(
     ax.set_title(drawable(_title(shown)), loc="left", fontsize=10, parse_math=False)
     for place, number in enumerate(order.tolist()):
         inset = ax.inset_axes((place / len(order), 0.0, 0.96 / len(order), 0.9))
-        draw_graph(inset, shown, number, f"{_called(shown, number)}: {{}} nodes")
+        names = shown.bag.graph_names
+        draw_graph(inset, shown, number, f"graph {number + 1}" if names is None else str(names[number]), "nodes")
         if shown.scores is not None:
             inset.title.set_color(verdict_colour(shown.scores[number], shown.truth(number)))
     return ax
@@ -59,11 +60,6 @@ def _title(shown: Shown) -> str:
     if one.n_graphs > MOST_GRAPHS:
         parts.append(f"{MOST_GRAPHS} of {one.n_graphs} graphs")
     return "; ".join(parts)
-
-
-def _called(shown: Shown, number: int) -> str:
-    name = f"graph {number + 1}" if shown.bag.graph_names is None else str(shown.bag.graph_names[number])
-    return name.replace("{", "(").replace("}", ")")
 
 
 def strongest(shown: Shown) -> float:
@@ -84,8 +80,8 @@ def decider(shown: Shown) -> int:
     return 0 if shown.scores is None or shown.label is None else int(shown.scores[:, shown.label].argmax())
 
 
-def draw_graph(ax: "Axes", shown: Shown, number: int, title: str) -> None:
-    """The nodes of one graph in a circle, in their order, from the top clockwise; ``title`` gets their number."""
+def draw_graph(ax: "Axes", shown: Shown, number: int, name: str, nodes: str) -> None:
+    """The nodes of one graph in a circle, in their order, from the top clockwise; ``nodes`` is what they are."""
     graph = shown.bag.graphs[number]
     values, degrees = shown.of_nodes(number), np.bincount(graph.edges[0], minlength=graph.n_nodes)
     kept = np.sort(np.lexsort((-degrees, -np.abs(values)))[:MOST_NODES])
@@ -96,10 +92,10 @@ def draw_graph(ax: "Axes", shown: Shown, number: int, title: str) -> None:
     _draw_edges(ax, graph, angle_of)
     names = graph.node_labels if graph.node_names is None else graph.node_names
     for node, angle in angle_of.items():
-        name = "" if names is None else str(names[node])
-        _draw_word(ax, name, angle, heat_colour(float(values[node]), strongest(shown)), size)
+        word = "" if names is None else str(names[node])
+        _draw_word(ax, word, angle, heat_colour(float(values[node]), strongest(shown)), size)
     hidden = f", {len(kept)} of them shown" if len(kept) < graph.n_nodes else ""
-    ax.set_title(drawable(title.format(graph.n_nodes) + hidden), fontsize=size + 1, parse_math=False)
+    ax.set_title(drawable(f"{name}: {graph.n_nodes} {nodes}{hidden}"), fontsize=size + 1, parse_math=False)
     ax.set(xlim=(-1.95, 1.95), ylim=(-1.95, 1.95), aspect="equal")
     ax.set_axis_off()
 

@@ -1,6 +1,7 @@
 """Which row of a table is about which file, text or bag: by exact names, and never by guessing."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -47,14 +48,22 @@ def match_files(rows: Iterable[str], files: Sequence[Path], suffixes: Collection
     Traceback (most recent call last):
     ValueError: labels.csv has a row for 'sky', which may be photos/sky.jpg or photos/sky.png; write the name in full.
     """
-    index = _Index(files, suffixes)
+    paths = {file.as_posix(): [place] for place, file in enumerate(files)}
+    names, stems = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for place, file in enumerate(files):
+        names[file.name].append(place)
+        stems[file.stem].append(place)
     keys: list[str | None] = [None] * len(files)
     unmatched = []
     for key in dict.fromkeys(rows):
-        places = index.find(key)
+        path = PurePath(key)
+        has_suffix = path.suffix.lower() in suffixes
+        places = paths.get(path.as_posix()) or _within(path, names[path.name], files)
+        if not places and not has_suffix:
+            places = _within(path, stems[path.name], files)
         if len(places) > 1:
             first, second = (files[place].as_posix() for place in places[:2])
-            hint = "with its folder" if index.has_suffix(key) else "in full"
+            hint = "with its folder" if has_suffix else "in full"
             raise ValueError(
                 f"{source} has a row for {key!r}, which may be {first} or {second}; write the name {hint}."
             )
@@ -67,34 +76,7 @@ def match_files(rows: Iterable[str], files: Sequence[Path], suffixes: Collection
     return RowMatch(keys, unmatched, source)
 
 
-class _Index:
-    """Files by path, by name and by name without suffix."""
-
-    def __init__(self, files: Sequence[Path], suffixes: Collection[str]) -> None:
-        self._suffixes = suffixes
-        self._paths = {file.as_posix(): place for place, file in enumerate(files)}
-        self._folders = [file.absolute().parent.parts for file in files]
-        self._names: dict[str, list[int]] = {}
-        self._stems: dict[str, list[int]] = {}
-        for place, file in enumerate(files):
-            self._names.setdefault(file.name, []).append(place)
-            self._stems.setdefault(file.stem, []).append(place)
-
-    def has_suffix(self, key: str) -> bool:
-        return PurePath(key).suffix.lower() in self._suffixes
-
-    def find(self, key: str) -> list[int]:
-        path = PurePath(key)
-        if path.as_posix() in self._paths:
-            return [self._paths[path.as_posix()]]
-        places = self._within(path, self._names)
-        return places or ([] if self.has_suffix(key) else self._within(path, self._stems))
-
-    def _within(self, path: PurePath, by_name: Mapping[str, list[int]]) -> list[int]:
-        """Files of this name whose folder ends as the path's does."""
-        folder = path.parent.parts
-        return [
-            place
-            for place in by_name.get(path.name, ())
-            if self._folders[place][-len(folder) :] == folder or not folder
-        ]
+def _within(path: PurePath, places: list[int], files: Sequence[Path]) -> list[int]:
+    """Those files whose folder ends as the path's does."""
+    folder = path.parent.parts
+    return [k for k in places if not folder or files[k].absolute().parent.parts[-len(folder) :] == folder]

@@ -1,7 +1,7 @@
 """Folders, globs and files as a list of files."""
 
 import glob
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,13 +11,10 @@ def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: s
 
     A folder stands for its files with one of the suffixes; those of folders inside it need a glob.
     """
-    files: dict[Path, None] = {}
-    for source in sources:
-        for path in _expand(source, suffixes, noun):
-            files[path] = None
+    files = list(dict.fromkeys(path for source in sources for path in _expand(source, suffixes, noun)))
     if not files:
         raise ValueError(f"no {noun} was named.")
-    return list(files)
+    return files
 
 
 def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
@@ -41,10 +38,15 @@ def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Pa
     return files
 
 
-def file_names(files: Sequence[Path]) -> list[str]:
-    """What to call each file: without folder and suffix, where these names differ."""
-    names = [file.stem for file in files]
-    return names if len(set(names)) == len(names) else [file.as_posix() for file in files]
+def file_names(files: Sequence[Path], *further: Callable[[Path], str]) -> list[str]:
+    """What to call each file: without folder and suffix, where these names differ; or else as one of the ``further``
+    ways makes them differ; or else by its path."""
+    namings: list[Callable[[Path], str]] = [lambda file: file.stem, *further, Path.as_posix]
+    for naming in namings:
+        names = [naming(file) for file in files]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def file_state(file: str | Path | Literal[False] | None) -> list[str | int] | None:

@@ -84,20 +84,17 @@ def alike_labels(names: Sequence[str]) -> list[list[str]]:
 
 def label_remarks(info: JsonView) -> list[str]:
     """What ``info`` has to say on labels, in words."""
-    rows = info.get("unmatched_rows")
-    return [
-        *([f"{_rows(rows)}: {_few(rows['names'], rows['n_rows'])}."] if rows else []),
-        *(
-            f"the labels {' and '.join(map(repr, group))} differ only in case or spaces, and count as different."
-            for group in info.get("alike_labels", ())
-        ),
+    remarks = [
+        f"the labels {' and '.join(map(repr, group))} differ only in case or spaces, and count as different."
+        for group in info.get("alike_labels", ())
     ]
-
-
-def _rows(rows: JsonView) -> str:
-    n = rows["n_rows"]
+    rows = info.get("unmatched_rows")
+    if not rows:
+        return remarks
+    n, shown = rows["n_rows"], ", ".join(map(repr, rows["names"][:3]))
     nouns, verb = ("row", "is") if n == 1 else ("rows", "are")
-    return f"{n:,} {nouns} of {rows['table']} {verb} about nothing that was read"
+    told = f"{n:,} {nouns} of {rows['table']} {verb} about nothing that was read: {shown}{', ...' if n > 3 else ''}."
+    return [told, *remarks]
 
 
 def overlap_remark(info: JsonView) -> str | None:
@@ -110,8 +107,3 @@ def overlap_remark(info: JsonView) -> str | None:
         f"{overlap['n_shared_graphs']:,} in several bags: folds over bags would test what they train on; "
         "cfmgml evaluate --apart keeps them apart."
     )
-
-
-def _few(names: Sequence[str], n: int) -> str:
-    shown = ", ".join(map(repr, names[:3]))
-    return f"{shown}, ..." if n > 3 else shown

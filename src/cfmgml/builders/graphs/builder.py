@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from cfmgml.builders.base import Builder
+from cfmgml.builders.graphs.files import graph_bags
 from cfmgml.common.segments import offsets
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput, FileOptions, parameter
@@ -59,6 +60,4 @@ class GraphBuilder(Builder):
         return BagDataset(GraphBatch.concatenate(sources), offsets(sizes), Y=labels, builder=self, **options)
 
     def from_files(self, given: FileInput) -> BagDataset:
-        from cfmgml.builders.graphs.files import graph_bags
-
         return graph_bags(self, given, cast(GraphFiles, given.options or GraphFiles()).bags)

@@ -78,9 +78,8 @@ def _graphml_files(sources: Sequence[Path]) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for source in sources:
         if source.is_dir():
-            inside = sorted(path for path in source.iterdir() if path.is_dir())
-            for folder in inside:
-                files |= {path: folder.name for path in sorted(folder.iterdir()) if path.suffix.lower() in GRAPHML}
+            inside = sorted(source.glob("*/*"))
+            files |= {path: path.parent.name for path in inside if path.suffix.lower() in GRAPHML}
             if files and not any(path.suffix.lower() in GRAPHML for path in source.iterdir()):
                 continue
         files |= {path: path.stem for path in list_files([source], GRAPHML, "graph (GraphML file)")}
@@ -98,7 +97,8 @@ def _into_bags(read: GraphsRead, path: str | Path) -> GraphsRead:
     for number, row in enumerate(rows, start=1):
         name = str(row[columns["graph"]]).strip()
         if name not in place:
-            raise ValueError(f"{path}: row {number} names graph {name!r}, and there is none; there are {_few(place)}.")
+            few = ", ".join(map(repr, read.names[:3])) + (", ..." if len(read.names) > 3 else "")
+            raise ValueError(f"{path}: row {number} names graph {name!r}, and there is none; there are {few}.")
         kept.append(place[name])
         names.append(str(row[columns["bag"]]).strip())
         if "labels" in columns:
@@ -119,7 +119,9 @@ def _grouped(bags: list[str]) -> tuple[IntArray, IntArray, list[str]]:
 
 def _label_table(read: GraphsRead, bags: list[str], given: FileInput) -> LabelTable | None:
     if given.labels:
-        return read_labels(given.labels).renamed(_bags_of_files(read)).in_order(given.label_names)
+        n_files, named = Counter(read.bags), zip(read.files or (), read.bags, strict=False)
+        alone = {file: bag for file, bag in named if n_files[bag] == 1}  # bags that are one file go by its name, too
+        return read_labels(given.labels).renamed(alone).in_order(given.label_names)
     if given.labels is False or read.labels is None:
         return None
     sets: dict[str, list[str] | None] = {bag: [] for bag in bags}
@@ -128,21 +130,8 @@ def _label_table(read: GraphsRead, bags: list[str], given: FileInput) -> LabelTa
     return table_of_sets(sets, "the graphs' own labels").in_order(given.label_names)
 
 
-def _bags_of_files(read: GraphsRead) -> dict[str, str]:
-    """The bags that are one file each, by that file's name."""
-    if read.files is None:
-        return {}
-    n_files = Counter(read.bags)
-    return {file: bag for file, bag in zip(read.files, read.bags, strict=True) if n_files[bag] == 1}
-
-
 def _graph_matrix(labels: list[list[str]], table: LabelTable) -> FloatArray:
     strange = sorted({name for row in labels for name in row} - set(table.label_names))
     if strange:
         raise ValueError(f"a graph has the label {strange[0]!r}, which no bag has in {table.source}.")
     return np.array([[float(name in row) for name in table.label_names] for row in labels])
-
-
-def _few(names: Any) -> str:
-    shown = [repr(name) for name in list(names)[:3]]
-    return ", ".join(shown) + (", ..." if len(names) > 3 else "")

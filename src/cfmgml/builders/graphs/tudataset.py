@@ -35,7 +35,10 @@ def read_tudataset(folder: Path) -> GraphsRead:
     attributes = _optional(folder / f"{name}_node_attributes.txt", float, len(graph_of))
     names = [str(k + 1) for k in range(len(sizes))]
     edge_ptr = offsets(np.bincount(graph_of[edges[0]], minlength=len(sizes)))
-    graphs = GraphBatch(offsets(sizes), edge_ptr, edges, None if labels is None else _one_label(labels), attributes)
+    if labels is not None:  # several become one
+        several = labels.shape[1] > 1
+        labels = label_codes([",".join(map(str, row)) for row in labels.tolist()]) if several else labels[:, 0]
+    graphs = GraphBatch(offsets(sizes), edge_ptr, edges, labels, attributes)
     classes = _optional(folder / f"{name}_graph_labels.txt", float, len(sizes))
     own = None if classes is None else [[f"{value:g}" for value in row] for row in classes.tolist()]
     return GraphsRead("TUDataset", graphs, names, names, own)
@@ -66,9 +69,3 @@ def _numbers(path: Path, kind: type) -> Array:
         return np.loadtxt(path, delimiter=",", dtype=np.int64 if kind is int else np.float64, ndmin=2)
     except (ValueError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} must hold numbers with commas between them ({error}).") from error
-
-
-def _one_label(values: Array) -> Array:
-    if values.shape[1] == 1:
-        return values[:, 0]
-    return label_codes([",".join(map(str, row)) for row in values.tolist()])

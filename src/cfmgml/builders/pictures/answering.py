@@ -8,7 +8,7 @@ import numpy as np
 from cfmgml.builders.pictures.building import graphs_of_layouts, join_pictures
 from cfmgml.builders.pictures.image_files import ImageError, import_pillow
 from cfmgml.builders.pictures.label_maps import innermost
-from cfmgml.builders.pictures.layout import lay_out_picture
+from cfmgml.builders.pictures.layout import lay_out
 from cfmgml.builders.pictures.uploads import decode_picture
 from cfmgml.common.typing import IntArray
 from cfmgml.data.questions import InputLimits, Refused, Reply
@@ -22,7 +22,7 @@ def answer_photo(data: bytes, builder: "PictureBuilder", limits: InputLimits) ->
     builder.check_version()
     picture = decode_picture(data, limits, builder.max_side)
     try:
-        layout = lay_out_picture(picture, None, builder)
+        layout = lay_out(picture, None, builder)
     except ImageError as error:
         raise unusable(error) from error
     bag = join_pictures({"image": graphs_of_layouts([layout], builder)[0]}, builder)

@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from cfmgml.builders.base import Builder
+from cfmgml.builders.pictures.answering import answer_photo, noise_file
 from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.descriptions import NodeDescription, description_names, find_description
+from cfmgml.builders.pictures.drawing import plot_image_bag
+from cfmgml.builders.pictures.files import image_build
 from cfmgml.builders.pictures.labels import RegionLabels, check_labels
+from cfmgml.builders.pictures.masks import write_masks
+from cfmgml.builders.pictures.stream import PictureStream
 from cfmgml.builders.pictures.tasks import list_tasks
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
@@ -135,36 +140,24 @@ class PictureBuilder(Builder):
         return PictureBuild(tasks, known, self, on_error, n_jobs, verbose, info or {})
 
     def from_files(self, given: FileInput) -> BagDataset:
-        from cfmgml.builders.pictures.files import image_build
-
         build, matched = image_build(self, given)
         return with_remarks(build.load(), matched)
 
     def stream(self, given: FileInput) -> BagStream:
-        from cfmgml.builders.pictures.stream import PictureStream
-
         return PictureStream(self, given)
 
     # -- showing and answering ---------------------------------------------------------------
 
     def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
-        from cfmgml.builders.pictures.drawing import plot_image_bag
-
         return plot_image_bag(bags, k, contributions=contributions, **shown)
 
     def write_masks(self, bags: BagDataset, folder: Path) -> None:
-        from cfmgml.builders.pictures.masks import write_masks
-
         write_masks(bags, folder)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
-        from cfmgml.builders.pictures.answering import answer_photo
-
         assert isinstance(sent.content, bytes)
         most = min(self.max_regions if sent.regions is None else sent.regions, limits.regions)
         return answer_photo(sent.content, replace(self, max_regions=most), limits)
 
     def example(self) -> Question | None:
-        from cfmgml.builders.pictures.answering import noise_file
-
         return Question(noise_file(96))

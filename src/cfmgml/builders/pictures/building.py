@@ -187,15 +187,19 @@ def _build_one(task: Task, builder: "PictureBuilder", describe: bool) -> Picture
 def _label_arrays(built: dict[int, PictureGraphs], known: PictureLabels, single_graph: bool) -> dict[str, Any]:
     """Y and, where it is known, graph_Y; a single graph has all labels of its picture."""
     kept = list(built)
-    Y = np.array([known.of_image(number) for number in kept])
-    arrays: dict[str, Any] = {"label_names": known.label_names, "Y": Y}
+    arrays: dict[str, Any] = {"label_names": known.label_names}
+    if known.Y is not None:
+        arrays["Y"] = known.Y[kept]
     if known.Y_known is not None:
         arrays["Y_known"] = known.Y_known[kept]
     if single_graph:
-        return arrays | ({"graph_Y": Y} if known.Y_known is None else {})
-    if known.regions is None:
-        return arrays
-    of_regions = [known.of_regions(number, part.regions, part.dropped) for number, part in built.items()]
-    if known.Y is None:  # a label whose only segment was dropped is in no graph, so it is not in the bag
-        arrays["Y"] = np.array([labels.any(axis=0) for labels in of_regions])
-    return arrays | {"graph_Y": np.concatenate(of_regions)}
+        if known.regions is not None:
+            names = [[name for row in known.regions[number].values() for name in row] for number in kept]
+            arrays.setdefault("Y", np.array([np.isin(known.label_names, row) for row in names]))
+        return arrays | ({"graph_Y": arrays["Y"]} if known.Y_known is None else {})
+    if known.regions is not None:
+        of_regions = [known.of_regions(number, part.regions, part.dropped) for number, part in built.items()]
+        arrays["graph_Y"] = np.concatenate(of_regions)
+        # a label whose only segment was dropped is in no graph, so it is not in the bag
+        arrays.setdefault("Y", np.array([labels.any(axis=0) for labels in of_regions]))
+    return arrays

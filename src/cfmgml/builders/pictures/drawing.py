@@ -82,9 +82,9 @@ def plot_image_bag(
 def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool) -> None:
     """The picture; under a heat map its brightness only, pale, so that the map's colours can be read."""
     if shown.contributions is None:
-        ax.imshow(drawn.pixels)
+        ax.imshow(drawn.picture.pixels)
         return
-    grey = 255 - PALE * (255 - drawn.pixels.mean(axis=2))
+    grey = 255 - PALE * (255 - drawn.picture.pixels.mean(axis=2))
     ax.imshow(grey, cmap="gray", vmin=0, vmax=255)
     values = np.append(shown.contributions, np.nan)[drawn.superpixels.numbers]
     limit = max(float(np.abs(shown.contributions).max()), 1e-12)
@@ -123,14 +123,8 @@ def _draw_labels(ax: "Axes", drawn: Layout, shown: Shown) -> None:
         x, y = innermost(drawn.region_of_pixel == number)
         box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "white", "linewidth": 0.6, "alpha": 0.9}
         side = x / drawn.picture.size[1]  # near an edge the text goes inwards, so that it is not cut
-        style: dict[str, Any] = {
-            "ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center",
-            "va": "center",
-            "color": "white",
-            "fontsize": 8,
-            "clip_on": True,
-            "zorder": 4,
-        }
+        style: dict[str, Any] = {"ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center"}
+        style |= {"va": "center", "color": "white", "fontsize": 8, "clip_on": True, "zorder": 4}
         ax.text(x, y, text, bbox=box, parse_math=False, **style)
 
 

@@ -22,13 +22,6 @@ class PictureLabels:
     Y_known: BoolArray | None  # None: all of Y
     regions: Sequence[Mapping[int, list[str]]] | None
 
-    def of_image(self, image: int) -> BoolArray:
-        """The labels of one picture; those of all its regions, unless its own are given."""
-        if self.Y is not None:
-            return np.asarray(self.Y[image])
-        assert self.regions is not None
-        return np.isin(self.label_names, [name for names in self.regions[image].values() for name in names])
-
     def of_regions(self, image: int, numbers: IntArray, dropped: Sequence[int]) -> BoolArray:
         """Labels of one picture's regions, (n_regions, n_labels); refuses a mask that the labels do not fit."""
         assert self.regions is not None

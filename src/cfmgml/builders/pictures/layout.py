@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cfmgml.builders.pictures.image_files import ByteArray, ImageError, Picture, read_image, read_segments
+from cfmgml.builders.pictures.image_files import ImageError, Picture, read_image, read_segments
 from cfmgml.builders.pictures.label_maps import renumbered
 from cfmgml.builders.pictures.node_features import NodeFeatures
 from cfmgml.builders.pictures.regions import find_regions
@@ -34,10 +34,6 @@ class Layout:
     superpixels: Superpixels
     dropped: list[int]
 
-    @property
-    def pixels(self) -> ByteArray:
-        return self.picture.pixels
-
     @cached_property
     def region_of_pixel(self) -> IntArray:
         """Which region, counted from 0, every pixel is in; -1: none."""
@@ -45,7 +41,7 @@ class Layout:
 
     @cached_property
     def nodes(self) -> NodeFeatures:
-        return NodeFeatures(self.pixels, self.superpixels)
+        return NodeFeatures(self.picture.pixels, self.superpixels)
 
 
 @dataclass(frozen=True)
@@ -59,31 +55,22 @@ class PictureGraphs:
 
 
 def lay_out(image: Any, segments: Any, builder: "PictureBuilder") -> Layout:
-    """Read a picture, and its mask if there is one, and cut it as the builder says; raises `ImageError`."""
-    picture = read_image(image, builder.max_side)
-    if segments is None:
-        return lay_out_picture(picture, None, builder)
-    numbers, lost = read_segments(segments, picture)
-    lost = [number for number in lost if number not in builder.void]
-    return lay_out_picture(picture, _without(numbers, builder.void), builder, lost)
-
-
-def lay_out_picture(
-    picture: Picture, numbers: IntArray | None, builder: "PictureBuilder", lost: Sequence[int] = ()
-) -> Layout:
-    """The same for a picture that was read, with the segment of every pixel (-1: void) if there is a mask.
-
-    ``lost`` are segments that were in the mask before it was scaled.
-    """
-    pixels, dropped = picture.pixels, list[int]()
+    """Read a picture unless it was read, and its mask if there is one, and cut it as the builder says; raises
+    `ImageError`."""
+    picture = image if isinstance(image, Picture) else read_image(image, builder.max_side)
+    dropped: list[int] = []
+    if segments is not None:
+        numbers, lost = read_segments(segments, picture)
+        dropped = [number for number in lost if number not in builder.void]
     if builder.single_graph:
-        regions = np.ones(pixels.shape[:2], dtype=np.int64)
-    elif numbers is None:
-        regions = find_regions(pixels, builder.max_regions)
+        regions = np.ones(picture.size, dtype=np.int64)
+    elif segments is None:
+        regions = find_regions(picture.pixels, builder.max_regions)
     else:
-        regions, dropped = _large_enough(numbers, builder.min_pixels)
+        regions, small = _large_enough(_without(numbers, builder.void), builder.min_pixels)
+        dropped = sorted([*dropped, *small])
     sizes = {name: getattr(builder, name) for name in ("pixels_per_node", "min_nodes", "max_nodes")}
-    return Layout(picture, find_superpixels(pixels, regions, **sizes), sorted([*lost, *dropped]))
+    return Layout(picture, find_superpixels(picture.pixels, regions, **sizes), dropped)
 
 
 def layout_of_bag(one: BagDataset, image: Any = None, segments: Any = None, folder: Any = None) -> Layout:

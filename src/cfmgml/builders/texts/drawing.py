@@ -61,7 +61,7 @@ def plot_text_bag(
     ax.set_title(drawable(title), loc="left", fontsize=10, parse_math=False)
     draw_blocks(ax.inset_axes((0.0, 0.0, 0.6, 1.0)), _blocks(shown, _texts_of(shown.bag, texts)))
     number = decider(shown)
-    draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown, number, f"text {number + 1}: {{}} keywords")
+    draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown, number, f"text {number + 1}", "keywords")
     return ax
 
 

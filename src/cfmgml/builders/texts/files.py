@@ -121,9 +121,7 @@ def check_names_differ(names: Sequence[str], source: str, columns: dict[str, str
 
 
 def _content(value: Any, where: str) -> str | list[str]:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(part, str) for part in value)):
         return value
     raise ValueError(f"{where} must have a text, or a list of texts, got {type(value).__name__}.")
 

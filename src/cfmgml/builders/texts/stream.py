@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cfmgml.builders.base import read_text, with_label_names
-from cfmgml.builders.texts.builder import texts_of
 from cfmgml.builders.texts.counting import count_texts
 from cfmgml.builders.texts.files import (
     Documents,
@@ -21,7 +20,8 @@ from cfmgml.builders.texts.files import (
     match_documents,
     text_files,
 )
-from cfmgml.common.tables import Row, format_of, stream_table
+from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.common.tables import format_of, stream_table
 from cfmgml.data.builder import FileInput
 from cfmgml.data.streams import BagStream, Piece
 from cfmgml.reading.labels import LabelTable, read_labels, table_of_sets
@@ -80,12 +80,10 @@ class TextStream(BagStream):
             run = list(itertools.islice(rows, DOCUMENTS_AT_ONCE))
             if not run:
                 return
-            yield first, self._read(run, first)
-
-    def _read(self, run: list[Row] | list[tuple[str, Path]], first: int) -> Documents:
-        if self._is_table:
-            return documents_of(run, self._source, self._columns, first)  # type: ignore[arg-type]
-        return Documents([name for name, _ in run], [read_text(file) for _, file in run])  # type: ignore[arg-type]
+            if self._is_table:
+                yield first, documents_of(run, self._source, self._columns, first)
+            else:
+                yield first, Documents([name for name, _ in run], [read_text(file) for _, file in run])
 
     # -- what depends on all documents -------------------------------------------------------
 
