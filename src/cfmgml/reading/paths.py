@@ -18,23 +18,18 @@ def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: s
 
 
 def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
-    path = Path(source)
+    path, where, hint = Path(source), f"matches {source}", ""
     if path.is_dir():
-        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
-        if not inside:
-            raise FileNotFoundError(
-                f"no {noun} in {path}; looked for {', '.join(sorted(suffixes))}. "
-                f"For those of folders inside it, use a glob: '{path}/**/*'."
-            )
-        return inside
-    if path.exists():
+        found, where, hint = list(path.iterdir()), f"in {path}", f" For folders inside it, use a glob: '{path}/**/*'."
+    elif path.exists():
         return [path]
-    if not glob.has_magic(str(source)):
+    elif glob.has_magic(str(source)):
+        found = [Path(name) for name in glob.glob(str(source), recursive=True)]
+    else:
         raise FileNotFoundError(f"there is no file or folder {source}.")
-    matches = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
-    files = [file for file in matches if file.suffix.lower() in suffixes and file.is_file()]
+    files = sorted(file for file in found if file.suffix.lower() in suffixes and file.is_file())
     if not files:
-        raise FileNotFoundError(f"no {noun} matches {source}; looked for {', '.join(sorted(suffixes))}.")
+        raise FileNotFoundError(f"no {noun} {where}; looked for {', '.join(sorted(suffixes))}.{hint}")
     return files
 
 

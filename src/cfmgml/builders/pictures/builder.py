@@ -6,16 +6,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from cfmgml.builders.base import Builder
 from cfmgml.builders.pictures.answering import answer_photo, noise_file
 from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.descriptions import NodeDescription, description_names, find_description
 from cfmgml.builders.pictures.drawing import plot_image_bag
 from cfmgml.builders.pictures.files import image_build
+from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.labels import RegionLabels, check_labels
-from cfmgml.builders.pictures.masks import write_masks
+from cfmgml.builders.pictures.masks import region_mask
 from cfmgml.builders.pictures.stream import PictureStream
 from cfmgml.builders.pictures.tasks import list_tasks
+from cfmgml.common.files import atomic_write
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput, FileOptions, parameter
@@ -152,7 +156,14 @@ class PictureBuilder(Builder):
         return plot_image_bag(bags, k, contributions=contributions, **shown)
 
     def write_masks(self, bags: BagDataset, folder: Path) -> None:
-        write_masks(bags, folder)
+        """A PNG a bag, each file in one step: 8 bits a pixel, or 16 if there are more than 255 regions."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(bags.n_bags):
+            mask = region_mask(bags, number)
+            name = str(number) if bags.bag_names is None else Path(bags.bag_names[number]).name
+            with atomic_write(folder / f"{name}.png") as stream:
+                kind = np.uint8 if mask.max() < 256 else np.uint16
+                import_pillow().fromarray(mask.astype(kind)).save(stream, format="PNG")
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
         assert isinstance(sent.content, bytes)

@@ -46,10 +46,7 @@ def find_superpixels(
     except ImportError as error:
         raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
     distinct, index = renumbered(np.maximum(regions, -1))
-    if distinct[0] < 0:
-        distinct = distinct[1:]
-    else:
-        index = index + 1
+    index, distinct = index + (distinct[0] >= 0), distinct[distinct >= 0]  # 0 is outside
     if not len(distinct):
         raise ImageError("no region is left of the image: all its pixels are void.")
     lab = rgb2lab(pixels / np.float32(255))

@@ -49,20 +49,17 @@ def check_header(data: bytes, limits: InputLimits) -> None:
             raise Refused(413, "too_many_pixels", reason)
         if min(image.size) < 1:
             raise Refused(422, "damaged_image", "The image has no pixels.")
-        if image.format != "MPO" and _is_animated(image):
+        try:
+            animated = image.format != "MPO" and getattr(image, "is_animated", False)
+        except Exception as error:  # it looks for a second frame, and the file may end before
+            raise Refused(422, "damaged_image", f"The image cannot be decoded: {_cause(error)}.") from error
+        if animated:
             raise Refused(422, "several_frames", "The image has several frames: send one of them.")
 
 
 def _too_many_pixels(size: str, limits: InputLimits) -> Refused:
     reason = f"The image has {size} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
     return Refused(413, "too_many_pixels", reason)
-
-
-def _is_animated(image: object) -> bool:
-    try:
-        return bool(getattr(image, "is_animated", False))
-    except Exception as error:  # it looks for a second frame, and the file may end before
-        raise Refused(422, "damaged_image", f"The image cannot be decoded: {_cause(error)}.") from error
 
 
 def _cause(error: BaseException) -> str:

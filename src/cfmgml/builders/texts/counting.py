@@ -45,9 +45,8 @@ def count_texts(texts: Iterable[str], builder: "TextBuilder") -> tuple[Vocabular
                     if numbers.setdefault(key, len(counts)) == len(counts):
                         counts.append(0)
                     counts[numbers[key]] += 1
-                pairs.add(
-                    [(numbers[first], numbers[second]) for first, second in pairs_within(reading, builder.window)]
-                )
+                close = pairs_within(reading, builder.window)
+                pairs.add([(numbers[first], numbers[second]) for first, second in close])
             n_empty += empty[name]
         repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
         known = Vocabulary(len(empty), repeated, {})

@@ -42,7 +42,9 @@ class TextStream(BagStream):
     """
 
     def __init__(self, builder: "TextBuilder", given: FileInput) -> None:
-        self._builder, self._sources, self._labels, self._label_names = builder, given.paths, *given[1:3]
+        self._builder, self._sources, self._source = builder, given.paths, ", ".join(map(str, given.paths))
+        self._is_table = len(given.paths) == 1 and format_of(given.paths[0]) is not None
+        self._labels, self._label_names = given.labels, given.label_names
         self._table: LabelTable | None = None  # where documents have labels of their own, it says only which there are
         self._keys: list[str] = []  # of each document in a table of labels of its own
         self._n_empty = 0
@@ -56,10 +58,6 @@ class TextStream(BagStream):
 
     # -- reading -----------------------------------------------------------------------------
 
-    @property
-    def _is_table(self) -> bool:
-        return len(self._sources) == 1 and format_of(self._sources[0]) is not None
-
     @cached_property
     def _files(self) -> dict[str, Path]:
         return text_files(self._sources)
@@ -67,10 +65,6 @@ class TextStream(BagStream):
     @cached_property
     def _columns(self) -> dict[str, str]:
         return columns_of(stream_table(self._sources[0]))
-
-    @property
-    def _source(self) -> str:
-        return ", ".join(map(str, self._sources))
 
     def _documents(self, start: int = 0) -> Iterator[tuple[int, Documents]]:
         """Runs of documents from this one on, each with the number of its first."""
