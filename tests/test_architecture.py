@@ -3,6 +3,7 @@
 import ast
 import functools
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -133,3 +134,37 @@ def test_import_is_light():
     code = f"import cfmgml, sys; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+COMPILED = {"gpu/fused.py:_tile", "learning/objective.py:_bag_losses"}  # they take arrays and numbers only
+
+
+def private_functions():
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and not node.name.startswith("__"):
+                yield f"{file.relative_to(ROOT)}:{node.name}", node.args
+
+
+def test_no_private_function_takes_more_than_eight():
+    counts = {name: len(a.posonlyargs + a.args + a.kwonlyargs) for name, a in private_functions()}
+    assert {name for name, count in counts.items() if count > 8} == COMPILED
+
+
+def test_no_kind_of_input_is_compared_as_a_string():
+    """Who wants to know a kind asks the builder; the registry alone compares names."""
+    kinds = {"images", "texts", "digits", "melodies"}
+    wrong = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Compare)
+        for side in [node.left, *node.comparators]
+        if isinstance(side, ast.Constant) and side.value in kinds
+    ]
+    assert wrong == ["builders/pictures/tasks.py:50"]  # the name of a parameter
+
+
+def test_any_is_rare():
+    words = sum(len(re.findall(r"\bAny\b", file.read_text())) for file in ROOT.rglob("*.py"))
+    assert words <= 431, "half of what there was before types were said"

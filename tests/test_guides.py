@@ -105,4 +105,20 @@ def test_serving(pictures, monkeypatch, capsys):
 
 
 def test_every_guide_is_followed():
-    assert {path.stem for path in GUIDES.glob("*.md")} == {"images", "texts", "graphs", "scikit-learn", "serving"}
+    assert {path.stem for path in GUIDES.glob("*.md")} == {
+        "images",
+        "texts",
+        "graphs",
+        "scikit-learn",
+        "serving",
+        "own-input",
+    }
+
+
+def test_own_input(tmp_path, capsys, monkeypatch):
+    from cfmgml.data import builder
+
+    monkeypatch.setattr(builder, "_registered", dict(builder._registered))
+    with contextlib.chdir(tmp_path):
+        follow("docs/guides/own-input.md")
+    assert "MelodyBuilder(repeats=False)\n[[ True False]\n [False  True]]" in capsys.readouterr().out

@@ -3,8 +3,10 @@
 import json
 import os
 import pickle
+import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
@@ -22,6 +24,8 @@ from cfmgml.recipes import recipe_of
 from cfmgml.stores import BagStore
 from examples import random_bags
 from made_up import draw_photo, write_up
+
+BEFORE = Path(__file__).resolve().parents[1] / "fixtures" / "before_builders"
 
 
 def photos(n, seed=0):
@@ -249,3 +253,25 @@ def test_own_graphs_are_compared_by_what_they_have():
     )
     with pytest.raises(ValueError, match="resolved on graphs with 2 attributes, these have 1"):
         model.predict(fewer)
+
+
+@pytest.mark.parametrize("kind", ["texts", "images", "digits"])
+def test_files_from_before_there_were_builders(kind):
+    """Written by the commit before this class was: bags and models load, are of the right kind, and score the same."""
+    scores = json.loads((BEFORE / "expected.json").read_text())["scores"][kind]
+    bags, model = BagDataset.load(BEFORE / f"{kind}.bags"), CfMGML.load(BEFORE / f"{kind}.cfmgml")
+    assert bags.builder == model.builder_
+    assert bags.builder.kind == kind
+    np.testing.assert_allclose(model.decision_function_graphs(bags), scores, rtol=1e-12, atol=1e-12)
+
+
+def test_a_store_and_new_texts_from_before_there_were_builders(tmp_path):
+    told = json.loads((BEFORE / "expected.json").read_text())
+    shutil.copytree(BEFORE / "store", tmp_path / "store")
+    store, model = BagStore(tmp_path / "store"), CfMGML.load(BEFORE / "texts.cfmgml")
+    assert store.builder == model.builder_
+    np.testing.assert_allclose(model.decision_function_graphs(store.load()), told["scores"]["texts"], rtol=1e-12)
+    again = model.builder_.rebuild(told["new"])
+    np.testing.assert_allclose(model.decision_function_graphs(again), told["scores"]["rebuilt"], rtol=1e-12)
+    BagDataset.load(BEFORE / "texts.bags").to_store(tmp_path / "store", append=True)
+    assert BagStore(tmp_path / "store").n_bags == 2 * store.n_bags

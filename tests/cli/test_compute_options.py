@@ -118,7 +118,7 @@ def test_predict_obeys(run_in, folder, tmp_path, monkeypatch, source, options, l
     made = DualScorer.columns.func
 
     def columns(scorer):
-        devices.append((scorer.device, scorer.dtype))
+        devices.append((scorer.compute.device, scorer.compute.dtype))
         return made(scorer)
 
     monkeypatch.setattr(DualScorer.columns, "func", columns)
@@ -172,4 +172,4 @@ def test_serve_obeys(run_in, folder, monkeypatch):
     assert limits.n_workers == 3
     model = Exhibit(**exhibits["model"].write(folder / "unused")).load()
     assert (model.device, model.dtype) == ("torch:cpu", "float32")
-    assert (model.scorer_.device, model.scorer_.dtype) == ("torch:cpu", "float32")
+    assert (model.scorer_.compute.device, model.scorer_.compute.dtype) == ("torch:cpu", "float32")

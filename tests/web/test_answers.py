@@ -149,7 +149,7 @@ def test_a_kernel_that_is_no_sum_over_nodes(photos, photo_file):
     assert answer["explanation"] is None
     assert len(answer["labels"]) == bags.n_labels
     with pytest.raises(Refused, match="no sums over nodes") as refused:
-        Analyst(model, table=("node", "csv")).image(photo_file)
+        Analyst(model, table=("node", "csv")).answer("image", Question(photo_file))
     assert refused.value.status == 422
 
 

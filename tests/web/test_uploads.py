@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -129,4 +130,4 @@ def test_limits_check_themselves():
         Limits(pixels=0)
     with pytest.raises(TypeError, match="workers must be a whole number"):
         Limits(workers=1.5)
-    assert Limits.from_json(Limits(waiting=0).to_json()) == Limits(waiting=0)
+    assert Limits(**asdict(Limits(waiting=0))) == Limits(waiting=0)

@@ -9,6 +9,7 @@ from cfmgml.baselines._label_svm import LabelProblem, first_twins, mean_weights
 from cfmgml.baselines.instances import MeanVectors, one_node_graphs
 from cfmgml.common.compute import Compute
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
@@ -44,9 +45,9 @@ class BagSVM(BagEstimator):
         bags, labels, known = self._begin_fit(X, Y)
         self._check_params()
         check_pairwise_size(type(self).__name__, bags.n_graphs, "graphs", 3, "use fewer, or CfMGML(rank=...)")
-        graphs = self._instances_to_fit(bags.graphs)
-        kernel = choose_kernel(self.kernel, graphs)
-        self.kernel_ = kernel.resolve(graphs)
+        self.vectors_ = MeanVectors.of(bags.graphs) if self.instances == "mean" else None
+        graphs = self._instances(bags.graphs)
+        self.kernel_ = choose_kernel(self.kernel, graphs).resolve(graphs)
         K = compute_gram(self.kernel_, graphs, self._compute())
         weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
         problems = [
@@ -54,25 +55,19 @@ class BagSVM(BagEstimator):
             for has, certain in zip(labels.T, known.T, strict=True)
         ]
         coef, self.intercept_ = self._solve(problems, K)
-        used = np.flatnonzero(coef.any(axis=1))
-        self.support_rows_ = used if len(used) else np.zeros(1, dtype=np.int64)
+        self.support_rows_ = np.flatnonzero(coef.any(axis=1)) if coef.any() else np.zeros(1, dtype=np.int64)
         self.dual_coef_ = coef[self.support_rows_]
         self.support_: GraphBatch = graphs[self.support_rows_]
         return self
 
     def _check_params(self) -> None:
-        if not self.C > 0:
-            raise ValueError(f"C must be above 0, got {self.C}.")
+        check_number(self.C, "C", above=0)
         if self.instances not in INSTANCES:
             raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
         self._compute()
 
     def _compute(self) -> Compute:
         return Compute(self.dtype, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _instances_to_fit(self, graphs: GraphBatch) -> GraphBatch:
-        self.vectors_ = MeanVectors.of(graphs) if self.instances == "mean" else None
-        return self._instances(graphs)
 
     def _instances(self, graphs: GraphBatch) -> GraphBatch:
         return graphs if self.vectors_ is None else one_node_graphs(self.vectors_(graphs), graphs.graph_ids)

@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +13,9 @@ from torch import Tensor, nn
 from cfmgml.common.segments import lengths, segment_ids
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
+
+if TYPE_CHECKING:
+    from cfmgml.baselines.gin_attention import GINAttention
 
 # -- the network ---------------------------------------------------------------------------------
 
@@ -65,19 +68,16 @@ class GINAttentionNetwork(nn.Module):  # type: ignore[misc, unused-ignore]
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, nodes: Tensor, wiring: Wiring) -> Scores:
-        embedded = self.embed(nodes, wiring)
+        states = [torch.relu(self.first(nodes))]
+        for layer in self.layers:
+            states.append(layer(states[-1], wiring))
+        # a graph is the means of its nodes, before and after every layer, mixed
+        means = segment_sum(torch.cat(states, 1), wiring.node_graph, len(wiring.graph_size)) / wiring.graph_size
+        embedded = self.dropout(torch.relu(self.readout(means)))  # (n_graphs, n_hidden)
         gated = torch.tanh(self.value(embedded)) * torch.sigmoid(self.gate(embedded))
         attention = segment_softmax(self.weight(gated), wiring.graph_bag, wiring.n_bags)
         logits = self.head(embedded)
         return Scores(segment_sum(attention * logits, wiring.graph_bag, wiring.n_bags), logits, attention)
-
-    def embed(self, nodes: Tensor, wiring: Wiring) -> Tensor:
-        """(n_graphs, n_hidden): the means of a graph's nodes, before and after every layer, mixed."""
-        states = [torch.relu(self.first(nodes))]
-        for layer in self.layers:
-            states.append(layer(states[-1], wiring))
-        means = segment_sum(torch.cat(states, 1), wiring.node_graph, len(wiring.graph_size)) / wiring.graph_size
-        return self.dropout(torch.relu(self.readout(means)))
 
 
 class GINLayer(nn.Module):  # type: ignore[misc, unused-ignore]
@@ -128,22 +128,18 @@ class Training:
     batch: Callable[[IntArray], Batch]
     learn: IntArray
     held_out: IntArray
-    n_epochs: int
-    batch_size: int
-    patience: int
-    learning_rate: float
-    weight_decay: float
-    graph_weight: float
+    settings: "GINAttention"
     losses: list[float] = field(default_factory=list)
     held_out_errors: list[float] = field(default_factory=list)
 
     def run(self, rng: np.random.Generator, advance: Callable[[int], None]) -> dict[str, Tensor]:
         """The weights of the epoch that did best on the bags held out; without any, those of the last epoch."""
         parameters = self.network.parameters()
-        optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
-        watched = [self.batch(rows) for rows in _parts(self.held_out, self.batch_size)]
+        told = self.settings
+        optimizer = torch.optim.AdamW(parameters, lr=told.learning_rate, weight_decay=told.weight_decay)
+        watched = [self.batch(rows) for rows in _parts(self.held_out, told.batch_size)]
         best, best_epoch, weights = math.inf, 0, _weights(self.network)
-        for epoch in range(self.n_epochs):
+        for epoch in range(told.n_epochs):
             self.losses.append(self._descend(optimizer, rng.permutation(self.learn)))
             advance(1)
             if not watched:
@@ -151,7 +147,7 @@ class Training:
             self.held_out_errors.append(squared_error(self.network, watched))
             if self.held_out_errors[-1] < best:
                 best, best_epoch, weights = self.held_out_errors[-1], epoch, _weights(self.network)
-            elif epoch - best_epoch >= self.patience:
+            elif epoch - best_epoch >= told.patience:
                 break
         return weights if watched else _weights(self.network)
 
@@ -159,15 +155,15 @@ class Training:
         """One pass over the bags; returns the mean loss."""
         self.network.train()
         total = 0.0
-        for rows in _parts(order, self.batch_size):
+        for rows in _parts(order, self.settings.batch_size):
             batch = self.batch(rows)
-            loss = bag_loss(self.network(batch.nodes, batch.wiring), batch, self.graph_weight)
+            loss = bag_loss(self.network(batch.nodes, batch.wiring), batch, self.settings.graph_weight)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
             optimizer.step()
             total += loss.item() * len(rows) / len(order)
         if not math.isfinite(total):
-            raise ValueError(f"training diverged: take a learning_rate below {self.learning_rate}.")
+            raise ValueError(f"training diverged: take a learning_rate below {self.settings.learning_rate}.")
         return total
 
 
@@ -216,11 +212,6 @@ def seeded(seed: int, device: str) -> Iterator[None]:
             with torch.cuda.device(device):
                 torch.cuda.manual_seed(seed)
         yield
-
-
-def make_network(shape: Mapping[str, int], dropout: float, device: str) -> GINAttentionNetwork:
-    """A network with first weights; they are drawn on the CPU, so that they do not depend on the device."""
-    return GINAttentionNetwork(**shape, dropout=dropout).to(device)
 
 
 def restore_network(shape: Mapping[str, int], weights: Mapping[str, Tensor], device: str) -> GINAttentionNetwork:

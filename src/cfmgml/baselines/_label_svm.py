@@ -137,39 +137,35 @@ def solve_frank_wolfe(
     of ``max_iter`` directions is found and not taken, as in their program, so that the intercept belongs to the
     coefficients returned.
     """
-    duals = [np.zeros(0 if problem.constant is not None else problem.points.shape[0]) for problem in problems]
+    coef, intercepts = np.zeros((len(K), len(problems))), np.array([problem.constant or 0.0 for problem in problems])
+    to_solve = [c for c, problem in enumerate(problems) if problem.constant is None]
+    if not to_solve:
+        return coef, intercepts
+    problems = [problems[c] for c in to_solve]
+    duals = [np.zeros(problem.points.shape[0]) for problem in problems]
     for iteration in range(max_iter):
-        coef = _coefficients(problems, duals)
-        gains = [_gain(problem, scores) for problem, scores in zip(problems, (K @ coef).T, strict=True)]
+        now = _coefficients(problems, duals)
+        # gradients of the dual, to be climbed: 1 - y <w, x> for every point
+        gains = [1 - p.signs * (p.points @ scores) for p, scores in zip(problems, (K @ now).T, strict=True)]
         moves = [_best_vertex(p, gain, C) - dual for p, gain, dual in zip(problems, gains, duals, strict=True)]
         step = _best_step(gains, moves, _coefficients(problems, moves), K)
         length = np.sqrt(sum(float(move @ move) for move in moves))
         if step <= step_tol or step * length <= move_tol or iteration == max_iter - 1:
             break
         duals = [dual + step * move for dual, move in zip(duals, moves, strict=True)]
-    intercepts = [_intercept(p, dual, gain, C) for p, dual, gain in zip(problems, duals, gains, strict=True)]
-    return coef, np.array(intercepts)
+    coef[:, to_solve] = now
+    intercepts[to_solve] = [_intercept(p, d, gain, C) for p, d, gain in zip(problems, duals, gains, strict=True)]
+    return coef, intercepts
 
 
 def _coefficients(problems: list[LabelProblem], duals: list[FloatArray]) -> FloatArray:
-    columns = [
-        problem.coefficients(dual) if problem.constant is None else np.zeros(len(problem.weights))
-        for problem, dual in zip(problems, duals, strict=True)
-    ]
-    return np.stack(columns, axis=1)
-
-
-def _gain(problem: LabelProblem, scores: FloatArray) -> FloatArray:
-    """Gradient of the dual, to be climbed: 1 - y <w, x> for every point."""
-    if problem.constant is not None:
-        return np.zeros(0)
-    return np.asarray(1 - problem.signs * (problem.points @ scores))
+    return np.stack([problem.coefficients(dual) for problem, dual in zip(problems, duals, strict=True)], axis=1)
 
 
 def _best_vertex(problem: LabelProblem, gain: FloatArray, C: float) -> FloatArray:
     """The largest <gain, x> with 0 <= x <= C and as much on positive as on negative points: pair the best of both."""
     out = np.zeros(len(gain))
-    positive = problem.signs > 0 if len(gain) else np.zeros(0, dtype=bool)
+    positive = problem.signs > 0
     best, other = (np.flatnonzero(side)[np.argsort(-gain[side], kind="stable")] for side in (positive, ~positive))
     n = min(len(best), len(other))
     pays = int((gain[best[:n]] + gain[other[:n]] > 0).sum())
@@ -186,8 +182,6 @@ def _best_step(gains: list[FloatArray], moves: list[FloatArray], direction: Floa
 
 def _intercept(problem: LabelProblem, duals: FloatArray, gain: FloatArray, C: float) -> float:
     """Mean over points on the margin; without any, the middle of what the others allow."""
-    if problem.constant is not None:
-        return problem.constant
     levels = gain * problem.signs
     free = (duals > 0) & (duals < C)
     if free.any():

@@ -64,15 +64,12 @@ def k_medoids(distances: FloatArray, first: IntArray) -> tuple[IntArray, float]:
     for _ in range(MAX_ROUNDS):
         cluster = distances[:, medoids].argmin(axis=1)
         cluster[medoids] = np.arange(len(medoids))  # equal objects must not empty a cluster
-        new = np.sort([_centre(distances, np.flatnonzero(cluster == k)) for k in range(len(medoids))])
+        members = [np.flatnonzero(cluster == k) for k in range(len(medoids))]
+        new = np.sort([rows[distances[np.ix_(rows, rows)].sum(axis=1).argmin()] for rows in members])
         if np.array_equal(new, medoids):
             break
         medoids = new
     return medoids, float((distances[:, medoids].min(axis=1) ** 2).sum())
-
-
-def _centre(distances: FloatArray, members: IntArray) -> int:
-    return int(members[distances[np.ix_(members, members)].sum(axis=1).argmin()])
 
 
 def akaike(spread: float, n: int, k: int) -> float:

@@ -7,9 +7,13 @@ from typing import Self
 import numpy as np
 
 from cfmgml.common.digests import short_digest
-from cfmgml.common.segments import lengths, offsets, segment_ids, segment_sum
+from cfmgml.common.segments import lengths, segment_ids, segment_sum
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import dense
+from cfmgml.kernels.node_blocks import sum_nodes
+from cfmgml.kernels.node_maps import one_hot
+from cfmgml.kernels.path_counts import unit_weights
 
 MAX_LABELS = 1000  # columns of graphs that have labels only
 
@@ -48,24 +52,14 @@ class MeanVectors:
             return segment_sum(graphs.node_attributes.astype(np.float64, copy=False), graphs.node_ptr) / sizes
         if graphs.node_labels is None:
             raise ValueError("the model was fitted on node_labels, and these graphs have none.")
-        return self._label_counts(graphs) / sizes
-
-    def _label_counts(self, graphs: GraphBatch) -> FloatArray:
-        assert self.vocabulary is not None
-        assert graphs.node_labels is not None
-        place = np.minimum(np.searchsorted(self.vocabulary, graphs.node_labels), len(self.vocabulary) - 1)
-        known = self.vocabulary[place] == graphs.node_labels
-        counts = np.zeros((graphs.n_graphs, len(self.vocabulary)))
-        np.add.at(counts, (segment_ids(graphs.node_ptr)[known], place[known]), 1)
-        return counts
+        counts = sum_nodes(one_hot(graphs.node_labels, self.vocabulary), unit_weights(graphs)).rows
+        return dense(counts) / sizes
 
 
 def one_node_graphs(vectors: FloatArray, graph_ids: IntArray) -> GraphBatch:
     """Vectors as graphs of one node, for kernels."""
-    n = len(vectors)
-    ptr = np.arange(n + 1)
-    return GraphBatch(ptr, offsets(np.zeros(n, dtype=np.int64)), np.zeros((2, 0), dtype=np.int64),
-                      node_attributes=vectors, graph_ids=graph_ids)  # fmt: skip
+    ptr = np.arange(len(vectors) + 1)
+    return GraphBatch(ptr, 0 * ptr, np.zeros((2, 0), dtype=np.int64), node_attributes=vectors, graph_ids=graph_ids)
 
 
 def canonical_order(contents: Iterable[bytes]) -> IntArray:
@@ -78,7 +72,7 @@ def canonical_order(contents: Iterable[bytes]) -> IntArray:
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 
 
-def bag_contents(vectors: FloatArray, labels: BoolArray, bag_ptr: IntArray) -> Iterator[bytes]:
-    """What is in each bag, for `canonical_order`: its vectors and its labels."""
+def bag_contents(graphs: FloatArray | list[bytes], labels: BoolArray, bag_ptr: IntArray) -> Iterator[bytes]:
+    """What is in each bag, for `canonical_order`: its graphs, as vectors or bytes, and its labels."""
     for start, stop, row in zip(bag_ptr[:-1], bag_ptr[1:], labels, strict=True):
-        yield vectors[start:stop].tobytes() + row.tobytes()
+        yield b"".join(graphs[start:stop]) + row.tobytes()

@@ -1,12 +1,13 @@
 """M3MIML: a maximum margin for every label, with a bag's mean instead of its best graph."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
 from cfmgml.baselines.method import FEW_C, ONE_C, Method
+from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
 from cfmgml.kernels.function import KernelLike
@@ -14,6 +15,7 @@ from cfmgml.kernels.function import KernelLike
 SOLVERS = ("exact", "frank-wolfe")
 
 
+@dataclass(eq=False, repr=False)
 class M3MIML(BagSVM):
     """Maximum margin multi-instance multi-label learning (Zhang & Zhou, ICDM 2008), over any graph kernel.
 
@@ -68,34 +70,21 @@ class M3MIML(BagSVM):
                by_default=True),
     )  # fmt: skip
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        C: float = 10.0,
-        instances: str = "graphs",
-        solver: str = "exact",
-        max_iter: int = 5,
-        tol: float = 1e-3,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.instances = instances
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernel: KernelLike | None = None
+    C: float = 10.0
+    instances: str = "graphs"
+    solver: str = "exact"
+    max_iter: int = 5
+    tol: float = 1e-3
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def _check_params(self) -> None:
         super()._check_params()
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {SOLVERS}, got {self.solver!r}.")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter must be 1 or more, got {self.max_iter}.")
+        check_number(self.max_iter, "max_iter", at_least=1, whole=True)
 
     def _solve(self, problems: list[LabelProblem], K: FloatArray) -> tuple[FloatArray, FloatArray]:
         if self.solver == "frank-wolfe":

@@ -6,6 +6,7 @@ that `cfmgml.evaluation` needs to know of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from cfmgml.kernels import Kernel
 from cfmgml.learning.estimator import BagEstimator
@@ -47,10 +48,7 @@ class Method:
 
     def settings(self, grid: Grid) -> list[Settings]:
         """Every combination of a grid's values, in order."""
-        combined: list[Settings] = [{}]
-        for name, values in grid.items():
-            combined = [{**settings, name: value} for settings in combined for value in values]
-        return combined
+        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
     def make(self, kernel: Kernel | None, seed: int, **params: float | str | None) -> BagEstimator:
         """The estimator, with the kernel and the seed if it takes one."""

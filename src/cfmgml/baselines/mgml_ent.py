@@ -1,5 +1,7 @@
 """MGMLent: informative subgraphs turn graphs into vectors, MIML-ELM labels the bags."""
 
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -7,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from cfmgml.baselines._miml_elm import ExtremeLearningMachines, choose_medoids, hausdorff_distances
-from cfmgml.baselines.instances import canonical_order
+from cfmgml.baselines.instances import bag_contents, canonical_order
 from cfmgml.baselines.method import Method
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.numbers import check_number
@@ -18,6 +20,7 @@ from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 from cfmgml.mining import SubgraphPatterns, label_entropy, mine_subgraphs
 
 
+@dataclass(eq=False, repr=False)
 class MGMLent(BagEstimator):
     """Multi-graph multi-label learning based on entropy (Zhu & Zhao, Entropy 2018). Labels bags only.
 
@@ -81,29 +84,16 @@ class MGMLent(BagEstimator):
 
     levels: ClassVar[tuple[str, ...]] = ("bag",)
 
-    def __init__(
-        self,
-        min_support: float = 3,
-        max_edges: int | None = 3,
-        max_entropy: float = 0.25,
-        n_clusters: int | None = None,
-        n_hidden: int = 100,
-        ridge: float = 0.0,
-        max_seconds: float | None = 600.0,
-        max_gib: float = 2.0,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.min_support = min_support
-        self.max_edges = max_edges
-        self.max_entropy = max_entropy
-        self.n_clusters = n_clusters
-        self.n_hidden = n_hidden
-        self.ridge = ridge
-        self.max_seconds = max_seconds
-        self.max_gib = max_gib
-        self.random_state = random_state
-        self.verbose = verbose
+    min_support: float = 3
+    max_edges: int | None = 3
+    max_entropy: float = 0.25
+    n_clusters: int | None = None
+    n_hidden: int = 100
+    ridge: float = 0.0
+    max_seconds: float | None = 600.0
+    max_gib: float = 2.0
+    random_state: Seed = None
+    verbose: bool = False
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -120,7 +110,8 @@ class MGMLent(BagEstimator):
         self.n_mined_ = len(mined)
         self._keep_informative(mined, bags.bag_ids, labels & known)
         rows = self.patterns_.mined_matrix().astype(np.float64)
-        order = canonical_order(_contents(rows, bags.bag_ptr, labels & known))
+        contents = [rows.indices[start:stop].tobytes() + b"|" for start, stop in pairwise(rows.indptr)]
+        order = canonical_order(bag_contents(contents, labels & known, bags.bag_ptr))
         graph_rows, ptr = take_segments(bags.bag_ptr, order)
         self._fit_bags(rows[graph_rows], ptr, order, labels[order], known[order])
         return self
@@ -160,12 +151,3 @@ class MGMLent(BagEstimator):
         rows = sparse.csr_array(self.patterns_.contained_in(bags.graphs).astype(np.float64))
         distances = hausdorff_distances(rows, bags.bag_ptr, self.medoid_rows_, self.medoid_ptr_)
         return self.machines_.scores(distances / self.scale_)
-
-
-def _contents(rows: sparse.csr_array, bag_ptr: IntArray, labels: BoolArray) -> list[bytes]:
-    """What is in each bag: the patterns of its graphs, and its labels."""
-    parts = [rows.indices[rows.indptr[g] : rows.indptr[g + 1]].tobytes() + b"|" for g in range(rows.shape[0])]
-    return [
-        b"".join(parts[start:stop]) + row.tobytes()
-        for start, stop, row in zip(bag_ptr[:-1], bag_ptr[1:], labels, strict=True)
-    ]

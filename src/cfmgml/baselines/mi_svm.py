@@ -1,6 +1,6 @@
 """MI-SVM: a maximum margin for every label, where each bag is represented by its best graph."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from cfmgml.kernels.function import KernelLike
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
 
 
+@dataclass(eq=False, repr=False)
 class MISVM(BagSVM):
     """MI-SVM (Andrews, Tsochantaridis & Hofmann, NIPS 2002), one a label, over any graph kernel.
 
     It starts as `M3MIML`. Then, label by label, a bag that has the label is represented by its best graph (or by a
     softmax of its graphs' scores, where ``temperature`` is above 0), and the machine is solved again, until nothing
     changes. Graphs of bags without the label are negative throughout, as published. A bag scores as its best graph.
-    Labels that all or no training bags have get a constant score, 1 or -1. An unknown entry of Y leaves the bag out
-    for that label.
+    Labels that all or no bags have, and unknown entries of Y, are treated as there.
 
     Parameters
     ----------
@@ -54,27 +54,15 @@ class MISVM(BagSVM):
         by_default=True, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.6,
     ),)  # fmt: skip
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        C: float = 10.0,
-        instances: str = "graphs",
-        temperature: float = 0.0,
-        n_rounds: int = 10,
-        tol: float = 1e-3,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.instances = instances
-        self.temperature = temperature
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernel: KernelLike | None = None
+    C: float = 10.0
+    instances: str = "graphs"
+    temperature: float = 0.0
+    n_rounds: int = 10
+    tol: float = 1e-3
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def _check_params(self) -> None:
         super()._check_params()

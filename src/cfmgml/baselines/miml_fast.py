@@ -1,5 +1,6 @@
 """MIMLfast: a shared space, sub-concepts of labels, and a ranking loss by stochastic gradient descent."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
+@dataclass(eq=False, repr=False)
 class MIMLfast(BagEstimator):
     """Fast multi-instance multi-label learning (Huang, Gao & Zhou, TPAMI 2019), over vectors.
 
@@ -26,11 +28,9 @@ class MIMLfast(BagEstimator):
     until one violates the margin, at try v; the step has weight 1 + 1/2 + ... + 1/(n_irrelevant / v). A dummy label
     is ranked below a bag's labels and above all others.
 
-    We follow the authors' program: sub-concepts by maximum, first weights in random directions of norm ``max_norm``,
-    norms clipped to ``max_norm``, weights averaged every ``average_every`` pairs. The defaults for epochs, norm and
-    ``clip`` are ours, chosen on training folds of MSRC v2 as vectors. Scores are relative to the dummy label plus 1,
-    the program's threshold, and `predict` always gives the best label too, as it does. An unknown entry of Y is
-    neither relevant nor irrelevant.
+    We follow the authors' program: sub-concepts by maximum, first weights in random directions, scores relative to the
+    dummy label plus 1, and `predict` always gives the best label too. The defaults for epochs, norm and ``clip`` are
+    ours, chosen on training folds of MSRC v2 as vectors. An unknown entry of Y is neither relevant nor irrelevant.
 
     Parameters
     ----------
@@ -76,29 +76,16 @@ class MIMLfast(BagEstimator):
         quick_options={"n_epochs": 10},
     ),)  # fmt: skip
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        n_subconcepts: int = 5,
-        n_epochs: int = 50,
-        step_size: float = 0.005,
-        decay: float = 1e-5,
-        max_norm: float = 2.0,
-        clip: float | None = 2.0,
-        average_every: int = 10,
-        random_state: Seed = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_subconcepts = n_subconcepts
-        self.n_epochs = n_epochs
-        self.step_size = step_size
-        self.decay = decay
-        self.max_norm = max_norm
-        self.clip = clip
-        self.average_every = average_every
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 100
+    n_subconcepts: int = 5
+    n_epochs: int = 50
+    step_size: float = 0.005
+    decay: float = 1e-5
+    max_norm: float = 2.0
+    clip: float | None = 2.0
+    average_every: int = 10
+    random_state: Seed = None
+    verbose: bool = False
 
     # -- learning ----------------------------------------------------------------------------
 

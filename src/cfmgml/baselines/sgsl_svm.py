@@ -1,5 +1,6 @@
 """SGSL SVM: a support vector machine that is told every graph's label."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 
+@dataclass(eq=False, repr=False)
 class SgslSVM(BagEstimator):
     """One C-SVC a label on the graph kernel, over graphs with known labels: the supervised ceiling of the tables.
 
@@ -45,13 +47,10 @@ class SgslSVM(BagEstimator):
         shortest=ONE_C, cost=0.2,
     ),)  # fmt: skip
 
-    def __init__(
-        self, kernel: KernelLike | None = None, C: float = 10.0, dtype: str = "float64", n_jobs: int | None = None
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    kernel: KernelLike | None = None
+    C: float = 10.0
+    dtype: str = "float64"
+    n_jobs: int | None = None
 
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
@@ -61,16 +60,14 @@ class SgslSVM(BagEstimator):
             raise ValueError("SgslSVM learns from the labels of graphs, and these bags have no graph_Y.")
         if bags.graph_Y.shape[1] != labels.shape[1]:
             raise ValueError(f"Y has {labels.shape[1]} labels and graph_Y {bags.graph_Y.shape[1]}.")
-        kernel = choose_kernel(self.kernel, bags.graphs)
         check_pairwise_size("SgslSVM", bags.n_graphs, "graphs", 2, "use fewer graphs")
-        self.kernel_ = kernel.resolve(bags.graphs)
+        self.kernel_ = choose_kernel(self.kernel, bags.graphs).resolve(bags.graphs)
         K = gram_matrix(self.kernel_, bags.graphs, dtype=self.dtype, n_jobs=self.n_jobs)
         columns = [self._fit_label(K, column) for column in bags.graph_Y.T]
-        self.dual_coef_ = np.stack([dual for dual, _ in columns], axis=1)
+        coef = np.stack([dual for dual, _ in columns], axis=1)
         self.intercept_ = np.array([intercept for _, intercept in columns])
-        used = np.flatnonzero(self.dual_coef_.any(axis=1))
-        self.support_ = bags.graphs[used] if len(used) else bags.graphs[:1]
-        self.dual_coef_ = self.dual_coef_[used] if len(used) else self.dual_coef_[:1]
+        used = np.flatnonzero(coef.any(axis=1)) if coef.any() else [0]
+        self.support_, self.dual_coef_ = bags.graphs[used], coef[used]
         return self
 
     def _fit_label(self, K: FloatArray, has: BoolArray) -> tuple[FloatArray, float]:

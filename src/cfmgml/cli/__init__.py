@@ -1,12 +1,11 @@
 """The command line: it parses, calls and shows, and computes nothing.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C
-(143 by SIGTERM). Each command is a module here with a function ``register(app)``.
+(143 by SIGTERM). Each command is a module here, with a function of its name and its HELP.
 """
 
 import contextlib
 import importlib
-import importlib.util
 import os
 import signal
 import sys
@@ -22,7 +21,17 @@ from typer.core import TyperGroup
 from cfmgml.cli._console import say, show
 from cfmgml.common.printable import screened
 
-COMMANDS = ("demo", "build", "train", "predict", "evaluate", "inspect", "serve", "reproduce", "bench")
+COMMANDS = {  # in the order in which one needs them, each with a line for the list; None: its help's first sentence
+    "demo": "Learn handwritten digits, compare methods, write a page.",
+    "build": None,
+    "train": None,
+    "predict": None,
+    "evaluate": "Compare methods on your own bags by cross-validation.",
+    "inspect": None,
+    "serve": "Show a model in the browser.",
+    "reproduce": "Run the paper's experiments: tables and a report.",
+    "bench": "Measure this library against its peers, from a clone.",
+}
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -123,6 +132,9 @@ def _front_door(
         show(context.get_help())
 
 
-for _name in COMMANDS:
-    if importlib.util.find_spec(f"cfmgml.cli.{_name}") is not None:
-        importlib.import_module(f"cfmgml.cli.{_name}").register(app)
+for _name, _line in COMMANDS.items():
+    _module = importlib.import_module(f"cfmgml.cli.{_name}")
+    if _name == "build":
+        app.add_typer(_module.build)
+    else:
+        app.command(_name, help=_module.HELP, short_help=_line)(getattr(_module, _name))

@@ -33,18 +33,15 @@ def work_bar(log: bool = False) -> Iterator["Reports"]:
             if log:
                 say(words)
 
-        def planned(cost: float) -> None:
-            bar.update(task, total=cost, completed=0)
-
         def done(outcome: "Outcome") -> None:
             unit = outcome.unit
             bar.advance(task, unit.cost)
-            inner = "" if unit.fold.inner is None else f", inner fold {unit.fold.inner}"
-            seconds = sum(row["cpu_seconds"] for row in outcome.rows)
             if log:
+                inner = "" if unit.fold.inner is None else f", inner fold {unit.fold.inner}"
+                seconds = sum(row["cpu_seconds"] for row in outcome.rows)
                 where = f"{unit.data}, {unit.method}, {unit.plan.scheme}, fold {unit.fold.outer}{inner}"
                 say(f"{where}: {seconds:.1f} s")
             if outcome.failure:
                 console.print(printable(f"failed: {outcome.failure}"), highlight=False, markup=False, soft_wrap=True)
 
-        yield Reports(stage, planned, done)
+        yield Reports(stage, lambda cost: bar.update(task, total=cost, completed=0), done)

@@ -17,10 +17,6 @@ HELP = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Measure this library against its peers, from a clone.")(bench)
-
-
 def bench(
     questions: Annotated[list[str] | None, typer.Argument(help="Which questions; all, if none is named.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes, to see that all works.")] = False,

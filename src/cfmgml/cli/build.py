@@ -3,10 +3,10 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass
+from dataclasses import Field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 import typer.core
@@ -15,7 +15,6 @@ import typer.main
 from cfmgml.cli._console import OnError, check_target, hint_on_pictures, say
 
 if TYPE_CHECKING:
-    from cfmgml.data.bags import BagDataset
     from cfmgml.data.builder import BagBuilder, FileOptions
     from cfmgml.inputs import Pattern
     from cfmgml.stores import BagStream
@@ -26,64 +25,11 @@ Store = Annotated[
     Path | None, typer.Option(help="Folder of Parquet files to write instead, for more bags than memory holds.")
 ]
 Append = Annotated[bool, typer.Option("--append", help="Add to the store if it is there.")]
+Partition = Annotated[
+    int, typer.Option(min=1, help="Graphs in a file of the store: memory grows with them, not with the input.")
+]
 Labels = Annotated[Path | None, typer.Option(help="Table of labels.")]
 Like = Annotated[Path | None, typer.Option(help="Bags, a store or a model: build as they were built, same labels.")]
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where bags go: a file, a store, or both."""
-
-    out: Path | None
-    store: Path | None
-    append: bool
-
-    @classmethod
-    def checked(cls, out: Path | None, store: Path | None, append: bool) -> Self:
-        """Refuse what cannot be written, before any work."""
-        if out is None and store is None:
-            raise typer.BadParameter("say where to write: -o FILE.bags, or --store FOLDER.")
-        if out is not None:
-            check_target(out)
-        if append and store is None:
-            raise typer.BadParameter("--append adds to a store: name it with --store.")
-        if store is not None and store.is_file():
-            raise ValueError(f"--store must name a folder, and {store} is a file.")
-        return cls(out, store, append)
-
-    @property
-    def streams(self) -> bool:
-        """Whether bags can go to disk as they are built; a file of bags needs all of them."""
-        return self.out is None
-
-    def save(self, bags: "BagDataset") -> None:
-        if self.out is not None:
-            bags.save(self.out)
-            say(f"Wrote {self.out}: {bags!r}")
-        if self.store is not None:
-            bags.to_store(self.store, append=self.append)
-            say(f"Wrote {self.store}: {bags!r}")
-        _remark(bags.info)
-
-    def build(self, stream: "BagStream", graphs_per_partition: int) -> None:
-        """Write the bags of a stream to the store, a partition in memory at a time."""
-        from cfmgml.stores import BagStore, build_store
-
-        assert self.store is not None
-        n_before = build_store(stream, self.store, graphs_per_partition, self.append)
-        if n_before:
-            say(f"Went on after {n_before} partitions that were there")
-        store = BagStore(self.store)
-        say(f"Wrote {self.store}: {store!r}")
-        _remark(store.info)
-
-
-def _remark(info: Mapping[str, Any]) -> None:
-    from cfmgml.reading.remarks import overlap_remark
-
-    remark = overlap_remark(info)
-    if remark:
-        say(f"cfmgml: {remark}")
 
 
 class KindsGroup(typer.core.TyperGroup):
@@ -107,80 +53,47 @@ def _commands() -> dict[str, Any]:
     return dict(typer.main.get_group(group).commands)
 
 
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        name="build",
-        cls=KindsGroup,
-        help="Make a file of bags from pictures, texts, graphs, or another kind of input that is installed.",
-        rich_markup_mode=None,
-        no_args_is_help=True,
-    )
-    group.callback()(_nothing)
-    app.add_typer(group)
-
-
-def _nothing() -> None:
-    """A group without commands of its own needs a function."""
+build = typer.Typer(
+    name="build",
+    cls=KindsGroup,
+    callback=lambda: None,  # a group without commands of its own needs one
+    help="Make a file of bags from pictures, texts, graphs, or another kind of input that is installed.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
 
 
 # -- a command for a kind --------------------------------------------------------------------
 
 
 def _command(builder: "type[BagBuilder]") -> Callable[..., None]:
-    """A function that typer can read: what all kinds have, then what this one adds."""
+    """A function that typer can read: what `_build` takes for all kinds, then what this one adds."""
     from cfmgml.data.builder import options_of
 
-    partition = Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Graphs in a file of the store: memory grows with them, not with the input.",
-            show_default=f"{builder.graphs_per_partition:,}",
-        ),
-    ]
-    shared: dict[str, tuple[Any, Any]] = {
-        "inputs": (Inputs, inspect.Parameter.empty),
-        "out": (Out, None),
-        "store": (Store, None),
-        "append": (Append, False),
-        "partition": (partition, None),
-        "labels": (Labels, None),
-        "like": (Like, None),
-    }
-    own = {
-        field.name: _option(field, hints)
-        for part in _parts(builder)
-        for hints in [get_type_hints(part)]
-        for field in options_of(part)
-    }
-    named = shared | own
+    shared = dict(inspect.signature(_build).parameters)
+    del shared["builder"], shared["own"]
+    shared["partition"] = shared["partition"].replace(default=builder.graphs_per_partition)
+    parts = [(part, get_type_hints(part)) for part in (builder, builder.file_options)]
+    parameters = [*shared.values()] + [_option(field, hints) for part, hints in parts for field in options_of(part)]
 
     def command(**given: Any) -> None:
-        _build(builder, {name: given[name] for name in shared}, {name: given[name] for name in own})
+        _build(builder, **given)
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, kind, default=default, annotation=hint) for name, (hint, default) in named.items()]
-    )
-    command.__annotations__ = {name: hint for name, (hint, _) in named.items()}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
     return command
 
 
-def _parts(builder: "type[BagBuilder]") -> "tuple[type[BagBuilder], type[FileOptions]]":
-    return builder, builder.file_options
-
-
-def _option(field: Field[Any], hints: Mapping[str, Any]) -> tuple[Any, Any]:
-    """A type and a default for typer. What was not given is None, so that a builder's own default holds."""
+def _option(field: Field[Any], hints: Mapping[str, Any]) -> inspect.Parameter:
+    """A parameter for typer. What was not given is None, so that a builder's own default holds."""
     told = field.metadata
     hint = _plain_hint(hints[field.name] if told["choices"] is None else Literal[tuple(told["choices"]())])
-    names = [f"--{field.name.replace('_', '-')}"]
-    if hint is bool:
-        names = [names[0]] if field.default is False else [f"{names[0]}/--no-{names[0][2:]}"]
-    option = typer.Option(
-        *names, help=told["help"], min=told["least"], max=told["most"], show_default=told["shown"] or False
-    )
-    return Annotated[hint | None, option], None
+    name = field.name.replace("_", "-")
+    name = f"--{name}/--no-{name}" if hint is bool and field.default is not False else f"--{name}"
+    shown = told["shown"] or False
+    option = typer.Option(name, help=told["help"], min=told["least"], max=told["most"], show_default=shown)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(field.name, kind, default=None, annotation=Annotated[hint | None, option])
 
 
 def _plain_hint(hint: Any) -> Any:
@@ -192,35 +105,78 @@ def _plain_hint(hint: Any) -> Any:
     return plain if plain in (bool, int, float, str, Path) else str
 
 
-def _build(builder: "type[BagBuilder]", shared: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    from dataclasses import fields
-
+def _build(
+    builder: "type[BagBuilder]",
+    inputs: Inputs,
+    out: Out = None,
+    store: Store = None,
+    append: Append = False,
+    *,
+    partition: Partition,
+    labels: Labels = None,
+    like: Like = None,
+    **own: Any,
+) -> None:
     from cfmgml.data.builder import FileInput
     from cfmgml.inputs.patterns import bags_like, is_file_of_bags
 
-    inputs, labels = shared["inputs"], shared["labels"]
-    target = Target.checked(shared["out"], shared["store"], shared["append"])
-    chosen = {name: _plain(value) for name, value in own.items() if value is not None}
+    _check_targets(out, store, append)
+    given = {name: value for name, value in own.items() if value is not None}
+    chosen = {name: str(value) if isinstance(value, StrEnum) else value for name, value in given.items()}
     reading = {field.name for field in fields(builder.file_options)}
     make_options: Callable[..., FileOptions] = builder.file_options
     options = make_options(**{name: value for name, value in chosen.items() if name in reading})
     parameters = {name: _split(value, builder, name) for name, value in chosen.items() if name not in reading}
-    pattern = _pattern(shared["like"], parameters, builder)
+    pattern = _pattern(like, parameters, builder)
     with hint_on_pictures(OnError(getattr(options, "on_error", OnError.STOP))):
-        if target.streams and not is_file_of_bags(inputs):
-            maker = pattern.builder if pattern else builder(**parameters)
-            stream = maker.stream(FileInput(inputs, labels, pattern.label_names if pattern else None, options))
-            target.build(stream, builder.graphs_per_partition if shared["partition"] is None else shared["partition"])
+        if store is not None and out is None and not is_file_of_bags(inputs):  # a file of bags needs all of them
+            maker, names = (pattern.builder, pattern.label_names) if pattern else (builder(**parameters), None)
+            stream = maker.stream(FileInput(inputs, labels, names, options))
+            _write_stream(stream, store, partition, append)
             return
         if pattern is None:
             bags = builder(**parameters).from_files(FileInput(inputs, labels, options=options))
         else:
             bags = bags_like(pattern, inputs, labels=labels, options=options)
-    target.save(bags)
+    if out is not None:
+        bags.save(out)
+        say(f"Wrote {out}: {bags!r}")
+    if store is not None:
+        bags.to_store(store, append=append)
+        say(f"Wrote {store}: {bags!r}")
+    _remark(bags.info)
 
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, StrEnum) else value
+def _check_targets(out: Path | None, store: Path | None, append: bool) -> None:
+    """Refuse what cannot be written, before any work."""
+    if out is None and store is None:
+        raise typer.BadParameter("say where to write: -o FILE.bags, or --store FOLDER.")
+    if out is not None:
+        check_target(out)
+    if append and store is None:
+        raise typer.BadParameter("--append adds to a store: name it with --store.")
+    if store is not None and store.is_file():
+        raise ValueError(f"--store must name a folder, and {store} is a file.")
+
+
+def _write_stream(stream: "BagStream", folder: Path, graphs_per_partition: int, append: bool) -> None:
+    """To a store, a partition in memory at a time."""
+    from cfmgml.stores import BagStore, build_store
+
+    n_before = build_store(stream, folder, graphs_per_partition, append)
+    if n_before:
+        say(f"Went on after {n_before} partitions that were there")
+    store = BagStore(folder)
+    say(f"Wrote {folder}: {store!r}")
+    _remark(store.info)
+
+
+def _remark(info: Mapping[str, Any]) -> None:
+    from cfmgml.reading.remarks import overlap_remark
+
+    remark = overlap_remark(info)
+    if remark:
+        say(f"cfmgml: {remark}")
 
 
 def _split(value: Any, builder: "type[BagBuilder]", name: str) -> Any:

@@ -24,10 +24,6 @@ HELP = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Learn handwritten digits, compare methods, write a page.")(demo)
-
-
 def demo(
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/demo.html"),
     n_train: Annotated[

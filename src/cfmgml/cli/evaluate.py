@@ -1,16 +1,14 @@
 """``cfmgml evaluate``: methods on bags of one's own, by cross-validation."""
 
 import contextlib
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from cfmgml.cli._compute import Device, DType, NJobs, check_compute
 from cfmgml.cli._console import say, show
-from cfmgml.cli._stores import only_for
+from cfmgml.cli._options import Device, DType, NJobs, check_compute, only_for
 from cfmgml.cli.train import KernelName
 from cfmgml.common.printable import printable
 
@@ -25,10 +23,6 @@ HELP = (
     "  cfmgml evaluate photos.bags --methods cfmgml,misvm,dummy --folds 5 --out results\n"
     "  cfmgml evaluate photos.bags --methods cfmgml,dummy --apart"
 )
-
-
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Compare methods on your own bags by cross-validation.")(evaluate)
 
 
 def evaluate(
@@ -75,12 +69,12 @@ def evaluate(
     bags = BagDataset.load(data)
     own = own_data(bags, printable(data.stem), kernel_named(kernel, bags), apart)
     if own.kernel.is_explicit or bags.n_graphs > MOST_IN_MATRIX:
-        on_card = None if device == "cpu" else device
-        only_for(f"kernels without an explicit map, and up to {MOST_IN_MATRIX:,} graphs", device=on_card, dtype=dtype)
+        only_for(f"kernels without an explicit map, and up to {MOST_IN_MATRIX:,} graphs", device=device, dtype=dtype)
     protocol = Protocol(folds, seed=seed) if inner is None else Protocol(folds, inner, seed, all_inner=True)
     for remark in remarks(own, protocol):
         say(remark)
-    with _folder(out) as folder, work_bar(log) as reports:
+    place = TemporaryDirectory(prefix="cfmgml-") if out is None else contextlib.nullcontext(str(out))
+    with place as folder, work_bar(log) as reports:
         experiment = Experiment(folder, dtype=dtype or "float32", device=device or "cpu")
         failures = experiment.run([own], chosen, protocol, n_jobs, reports)
         results = experiment.results()
@@ -93,13 +87,3 @@ def evaluate(
         say(f"failed: {failure}")
     if failures:
         raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def _folder(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        yield out
-        return
-    with tempfile.TemporaryDirectory(prefix="cfmgml-") as name:
-        yield Path(name)

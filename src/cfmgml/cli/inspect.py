@@ -17,10 +17,6 @@ HELP = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("inspect", help=HELP)(inspect)
-
-
 def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Bags, a store, or a model.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,

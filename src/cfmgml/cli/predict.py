@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml.cli._compute import Device, DType, NJobs, load_model
 from cfmgml.cli._console import OnError, TableOutput, check_target, hint_on_pictures, say
-from cfmgml.cli._stores import DaskAddress, engine_of, only_for
+from cfmgml.cli._options import DaskAddress, Device, DType, NJobs, engine_of, load_model, only_for
 
 if TYPE_CHECKING:
     from cfmgml.common.tables import TextFormat
@@ -40,10 +39,6 @@ class Level(StrEnum):
     BAG = "bag"
     GRAPH = "graph"
     NODE = "node"
-
-
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(predict)
 
 
 def predict(
@@ -82,7 +77,7 @@ def predict(
     else:
         only_for("stores", dask=dask)
     if level is Level.NODE:
-        only_for("scores, not for what nodes add", device=None if device == "cpu" else device, dtype=dtype)
+        only_for("scores, not for what nodes add", device=device, dtype=dtype)
     if out is not None and not (in_store and not out.suffix):
         check_target(out)
         check_writable(out)

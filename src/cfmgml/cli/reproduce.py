@@ -1,5 +1,6 @@
 """``cfmgml reproduce``: the paper's tables on real data, and a report about them."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 from cfmgml.cli._console import say, show
 
 if TYPE_CHECKING:
-    from cfmgml.evaluation.data_sets import DataSet
+    from cfmgml.baselines.method import Method
     from cfmgml.evaluation.experiment import Experiment
 
 HELP = (
@@ -30,10 +31,6 @@ class Only(StrEnum):
     GRAPHS = "graphs"
     BAGS = "bags"
     REPORT = "report"
-
-
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Run the paper's experiments: tables and a report.")(reproduce)
 
 
 def reproduce(
@@ -64,15 +61,16 @@ def reproduce(
     from cfmgml.cli._progress import work_bar
     from cfmgml.evaluation.experiment import Experiment
     from cfmgml.evaluation.methods import find_methods
-    from cfmgml.evaluation.protocol import Protocol
+    from cfmgml.evaluation.protocol import Protocol, methods_for
     from cfmgml.paper.catalogue import find_data_sets
 
     sets = find_data_sets(_names(data))
     chosen = find_methods(_names(methods)) if methods else None  # None: those of each data set
     unwanted = chosen  # what --fresh drops; None: everything
     if only is Only.GRAPHS:
-        sets = [replace(one, methods=_of_graphs(one)) for one in sets if one.has_graph_labels]
-        unwanted = [method for method in chosen or find_methods(None) if "graph" in method.levels]
+        own = [(one, _of_graphs(methods_for(one, None))) for one in sets if one.has_graph_labels]
+        sets = [replace(one, methods=tuple(method.key for method in found)) for one, found in own]
+        unwanted = _of_graphs(chosen or find_methods(None))
         chosen = unwanted if methods else None
     if only is Only.BAGS:  # the paper's has no column for graphs with node labels only
         sets = [one for one in sets if not one.key.endswith("-labels")]
@@ -93,11 +91,8 @@ def _names(words: str | None) -> list[str] | None:
     return [word.strip() for word in words.split(",") if word.strip()] if words else None
 
 
-def _of_graphs(data: "DataSet") -> tuple[str, ...]:
-    """The data set's methods that label graphs."""
-    from cfmgml.evaluation.protocol import methods_for
-
-    return tuple(method.key for method in methods_for(data, None) if "graph" in method.levels)
+def _of_graphs(methods: "Iterable[Method]") -> "list[Method]":
+    return [method for method in methods if "graph" in method.levels]
 
 
 def _report(experiment: "Experiment", quick: bool, failures: list[str], samples: bool, seed: int) -> None:

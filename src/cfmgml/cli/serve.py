@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cfmgml.cli._compute import Device, DType, NJobs, check_compute
+from cfmgml.cli._options import Device, DType, NJobs, check_compute
 
 HELP = (
     "Show a model in the browser: drop a picture or paste a text, and see its regions or sentences labelled.\n\n"
@@ -19,10 +19,6 @@ AllowHost = Annotated[
     typer.Option(metavar="NAME", help="Name by which it may be asked, as behind a proxy; may be given several times."),
 ]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP, short_help="Show a model in the browser.")(serve)
 
 
 def serve(

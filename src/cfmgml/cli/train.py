@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cfmgml.cli._compute import Device, DType, NJobs, check_compute
 from cfmgml.cli._console import check_target, say
-from cfmgml.cli._stores import DaskAddress, engine_of, only_for
+from cfmgml.cli._options import DaskAddress, Device, DType, NJobs, check_compute, engine_of, only_for
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
-    from cfmgml.kernels import Kernel
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.stores import BagStore
 
@@ -51,10 +49,6 @@ KernelName = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    app.command(help=HELP)(train)
-
-
 def train(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Bags with labels: a file, or a store.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
@@ -89,16 +83,24 @@ def train(
     engine = engine_of(dask, n_jobs)
     check_target(out)
     check_compute(device, dtype)
+    from cfmgml.data.bags import BagDataset
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.model_selection import kernel_named
+    from cfmgml.scale import fit_store
+    from cfmgml.stores import BagStore
 
     in_store = data.is_dir()
     if in_store:
-        only_for("files of bags, not for a store", probability=probability, rank=rank, context=context, dtype=dtype)
-        only_for("files of bags, not for a store", device=None if device == "cpu" else device)
+        given = {"probability": probability, "rank": rank, "context": context, "dtype": dtype, "device": device}
+        only_for("files of bags, not for a store", **given)
     else:
         only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
-    bags = _open_store(data, checkpoint) if in_store else _open_bags(data)
-    chosen = _kernel(kernel, bags, gamma, n_iter)
+    if checkpoint is not None:
+        check_target(checkpoint, "--checkpoint")
+    bags = BagStore(data) if in_store else BagDataset.load(data)
+    some = bags.read(0) if isinstance(bags, BagStore) else bags  # all partitions are alike
+    chosen = kernel_named(kernel, some, gamma=gamma, n_iter=n_iter)
+    chosen = chosen.with_explicit_map() if in_store else chosen
     model = CfMGML(
         chosen,
         class_weight="balanced" if balanced else None,
@@ -116,45 +118,12 @@ def train(
         only_for("kernels without an explicit map (nodes, hopper)", dtype=dtype)
     say(f"Learning from {bags!r} with {model.kernel!r}")
     model.set_params(alpha=_choose(model, bags, seed) if strength is None else strength)
-    _fit(model, bags, engine, checkpoint, cache)
-    model.set_params(verbose=False).save(out)
-    say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
-
-
-def _open_bags(data: Path) -> "BagDataset":
-    from cfmgml.data.bags import BagDataset
-
-    return BagDataset.load(data)
-
-
-def _open_store(data: Path, checkpoint: Path | None) -> "BagStore":
-    """Looks at every partition, so what is wrong with one is said before any work."""
-    from cfmgml.stores import BagStore
-
-    if checkpoint is not None:
-        check_target(checkpoint, "--checkpoint")
-    return BagStore(data)
-
-
-def _kernel(name: str, bags: "BagDataset | BagStore", gamma: float | None, n_iter: int | None) -> "Kernel":
-    from cfmgml.model_selection import kernel_named
-    from cfmgml.stores import BagStore
-
-    if isinstance(bags, BagStore):  # all partitions are alike
-        return kernel_named(name, bags.read(0), gamma=gamma, n_iter=n_iter).with_explicit_map()
-    return kernel_named(name, bags, gamma=gamma, n_iter=n_iter)
-
-
-def _fit(
-    model: "CfMGML", bags: "BagDataset | BagStore", engine: str, checkpoint: Path | None, cache: Path | None
-) -> None:
-    from cfmgml.scale import fit_store
-    from cfmgml.stores import BagStore
-
     if isinstance(bags, BagStore):
         fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
     else:
         model.fit(bags)
+    model.set_params(verbose=False).save(out)
+    say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
 
 
 def _strength(alpha: str) -> float | None:

@@ -12,16 +12,6 @@ from cfmgml.datasets.msrc import load_msrc_v2
 from cfmgml.datasets.voc import load_voc2012
 
 __all__ = [
-    "bags_from_images",
-    "bags_from_texts",
-    "load_cora_topics",
-    "load_dblp",
-    "load_digit_bags",
-    "load_hallmarks",
-    "load_msrc_v2",
-    "load_msrc_v2_miml",
-    "load_scene",
-    "load_voc2012",
-    "seen_graphs",
-    "shared_graph_groups",
-]
+    "bags_from_images", "bags_from_texts", "load_cora_topics", "load_dblp", "load_digit_bags", "load_hallmarks",
+    "load_msrc_v2", "load_msrc_v2_miml", "load_scene", "load_voc2012", "seen_graphs", "shared_graph_groups",
+]  # fmt: skip

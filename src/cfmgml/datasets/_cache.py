@@ -8,35 +8,22 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cfmgml.common.digests import json_digest
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 
 VARIABLE = "CFMGML_CACHE"
 
 
 def cached(
-    builder_name: str,
-    key: dict[str, Any],
-    build: Callable[[], BagDataset],
-    cache_dir: str | Path | Literal[False] | None = None,
+    builder_name: str, key: Json, build: Callable[[], BagDataset], cache_dir: str | Path | Literal[False] | None = None
 ) -> BagDataset:
-    """What ``build()`` returns, from disk if it was built before.
+    """What ``build()`` returns, from disk if it was built before with the same ``key``, which JSON can hold.
 
-    Parameters
-    ----------
-    builder_name
-        Begins the file's name, for people who look into the folder.
-    key
-        All that the result depends on, as JSON can hold it: content digests, parameters, the recipe's version.
-    build
-        Makes the bags; called at most once.
-    cache_dir
-        The folder; None for `default_cache_dir`, False for no cache at all.
-
-    A file that cannot be read whole is built again, with a warning. A folder that cannot be written to costs a warning,
-    not the bags.
+    ``builder_name`` begins the file's name. ``cache_dir`` None means `default_cache_dir`, False no cache at all. A file
+    that cannot be read whole is built again, with a warning; a folder that cannot be written to costs a warning only.
     """
     if cache_dir is False:
         return build()
@@ -62,7 +49,5 @@ def cached(
 
 def default_cache_dir() -> Path:
     """``CFMGML_CACHE``, or ``cfmgml`` in the user's cache folder (``XDG_CACHE_HOME``, ``~/.cache``)."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cfmgml"
+    named = os.environ.get(VARIABLE) or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "cfmgml")
+    return Path(named).expanduser()

@@ -15,25 +15,10 @@ def find_data(
     contents: str = "",
     aliases: Sequence[str] = (),
 ) -> Path:
-    """The folder of one data set.
+    """The folder of one data set: the first of path/name, path/alias and path itself that is there and holds a marker.
 
-    Parameters
-    ----------
-    name
-        The data set's own folder, such as ``"msrc_v2"``.
-    path
-        The data set's own folder or the folder that holds it; by default what ``CFMGML_DATA`` names.
-    markers
-        Names inside the data set's folder (patterns such as ``*.mat`` are allowed), one of which shows that it is the
-        right folder; with none, any folder will do.
-    contents
-        What belongs in the folder, for the error's reader.
-    aliases
-        Other names that people give the folder, such as ``"VOCdevkit"``.
-
-    Returns
-    -------
-    The first of path/name, path/alias and path itself that is there and holds a marker.
+    ``path`` is by default what ``CFMGML_DATA`` names. ``markers`` are names or patterns such as ``*.mat``; without any,
+    every folder will do. ``contents`` says what belongs in the folder, for the error's reader.
 
     >>> find_data("msrc_v2", "/nowhere", contents="images/ and segments/")
     Traceback (most recent call last):
@@ -44,30 +29,17 @@ def find_data(
     given = path if path is not None else os.environ.get(VARIABLE) or None
     if given is None:
         why = f"no folder was given for the data set {name}, and {VARIABLE} is not set"
-        raise FileNotFoundError(f"{why}. {_advice(name, contents)}")
-    base = Path(given).expanduser()
-    candidates = [base / folder for folder in (name, *aliases)] + [base]
-    folders = [folder for folder in candidates if folder.is_dir() and _has_any(folder, markers)]
-    if not folders:
-        raise FileNotFoundError(
-            f"no data set {name} at {base}, {_reason(base, name, markers)}. {_advice(name, contents)}"
-        )
-    return folders[0]
-
-
-def _has_any(folder: Path, markers: Sequence[str]) -> bool:
-    return not markers or any(next(folder.glob(marker), None) is not None for marker in markers)
-
-
-def _reason(base: Path, name: str, markers: Sequence[str]) -> str:
-    if not base.is_dir():
-        return "which is not a folder" if base.exists() else "which is not there"
-    sought = f" (looked for {' or '.join(markers)})" if markers else ""
-    return f"neither as a folder {name} in it nor as that folder itself{sought}"
-
-
-def _advice(name: str, contents: str) -> str:
-    return (
-        f"Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
+    else:
+        base = Path(given).expanduser()
+        for folder in (base / name, *(base / alias for alias in aliases), base):
+            if folder.is_dir() and (not markers or any(any(folder.glob(marker)) for marker in markers)):
+                return folder
+        reason = "which is not a folder" if base.exists() else "which is not there"
+        if base.is_dir():
+            sought = f" (looked for {' or '.join(markers)})" if markers else ""
+            reason = f"neither as a folder {name} in it nor as that folder itself{sought}"
+        why = f"no data set {name} at {base}, {reason}"
+    raise FileNotFoundError(
+        f"{why}. Put {contents or 'its files'} into a folder {name}, and pass that folder or the one that holds it, "
         f"or name the latter in the environment's {VARIABLE}."
     )

@@ -19,6 +19,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.data.overlap import overlap_summary
 
 Record: TypeAlias = Json
+Labels: TypeAlias = tuple[Callable[[Record], Iterable[str]], Sequence[str]]  # of a record, and the names of all
 
 
 def read_records(path: Path) -> list[Record]:
@@ -67,34 +68,20 @@ def with_references(
 
 def label_matrix(label_sets: Sequence[Iterable[str]], names: Sequence[str]) -> BoolArray:
     """Shape (n_sets, n_names): True where a set has the name; other names are left out."""
-    column = {name: number for number, name in enumerate(names)}
-    matrix = np.zeros((len(label_sets), len(names)), dtype=bool)
-    for row, labels in enumerate(label_sets):
-        matrix[row, [column[label] for label in labels if label in column]] = True
-    return matrix
+    rows = [[name in labels for name in names] for labels in map(set, label_sets)]
+    return np.array(rows, dtype=bool).reshape(len(rows), len(names))
 
 
 def bags_of_papers(
-    bags: Sequence[Sequence[Record]],
-    text: Callable[[Record], str],
-    labels: tuple[Callable[[Record], Iterable[str]], Sequence[str]] | None,
-    info: Json,
-    options: Json,
+    bags: Sequence[Sequence[Record]], text: Callable[[Record], str], labels: Labels | None, info: Json, options: Json
 ) -> BagDataset:
     """A bag is a paper and its references; a graph is named by its paper's id, so one cited twice is known again."""
     graphs = [paper for bag in bags for paper in bag]
     names = [str(paper["id"]) for paper in graphs]
-    graph_Y, label_names = None, None
+    told: Json = {"graph_names": names, "bag_names": [str(bag[0]["id"]) for bag in bags]}
     if labels is not None:
         labels_of, label_names = labels
-        graph_Y = label_matrix([labels_of(paper) for paper in graphs], label_names)
-    built = bags_from_texts(
-        [[text(paper) for paper in bag] for bag in bags],
-        bag_names=[str(bag[0]["id"]) for bag in bags],
-        graph_names=names,
-        graph_Y=graph_Y,
-        label_names=label_names,
-        **options,
-    )
+        told.update(graph_Y=label_matrix([labels_of(paper) for paper in graphs], label_names), label_names=label_names)
+    built = bags_from_texts([[text(paper) for paper in bag] for bag in bags], **told, **options)
     overlap = overlap_summary(np.array(names), offsets(np.array([len(bag) for bag in bags])))
     return replace(built, info={**info, **built.info, "overlap": overlap})

@@ -2,13 +2,12 @@
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.image_files import import_pillow
-from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.builders.pictures.source_files import source_info
 from cfmgml.common.digests import files_digest
 from cfmgml.common.typing import Json
@@ -17,8 +16,7 @@ from cfmgml.data.builder import library_versions
 from cfmgml.datasets._cache import cached
 
 
-@dataclass(frozen=True)
-class Collection:
+class Collection(NamedTuple):
     """Pictures by name, and the class of every segment of each."""
 
     segment_labels: dict[str, dict[int, str]]
@@ -76,43 +74,30 @@ def _rows(path: Path, *wanted: str) -> list[dict[str, str]]:
 
 
 def load_collection(
-    builder_name: str,
+    name: str,
     layout: Layout,
     about: Json,
+    builder: PictureBuilder,
     cache_dir: str | Path | Literal[False] | None,
-    recipe: Json,
-    running: Json,
+    on_error: Literal["raise", "skip"],
+    **running: object,
 ) -> BagDataset:
-    """The collection's bags, from the cache if the same files were built with the same recipe before.
+    """The collection's bags, from the cache if the same files were built with the same builder before.
 
     ``running`` (``n_jobs``, ``verbose``) does not change what is built. Where the files lie is not cached:
     ``info["folder"]`` is the place of today.
     """
 
     def build() -> BagDataset:
-        collection = layout.collect()
-        files = [layout.locate(name) for name in collection.segment_labels]
-        return bags_from_images(
-            [image for image, _ in files],
-            [mask for _, mask in files],
-            names=list(collection.segment_labels),
-            label_names=collection.label_names,
-            segment_labels=list(collection.segment_labels.values()),
-            info=about,
-            **recipe,
-            **running,
-        )
+        labels, label_names = layout.collect()
+        files = [layout.locate(name) for name in labels]
+        images, masks = ([pair[side] for pair in files] for side in (0, 1))
+        told = {"label_names": label_names, "segment_labels": list(labels.values()), "names": list(labels)}
+        return builder.build(images, segments=masks, info=about, on_error=on_error, **told, **running)
 
-    key = {"content": files_digest(layout.sources), "about": dict(about), **_recipe_key(recipe)}
-    bags = cached(builder_name, key, build, cache_dir)
+    import_pillow()  # says which extra to install
+    built_by = {"builder": builder.told(), "on_error": on_error, "versions": library_versions(builder)}
+    bags = cached(name, {"content": files_digest(layout.sources), "about": about, **built_by}, build, cache_dir)
     names = [] if bags.bag_names is None else bags.bag_names.tolist()
     files = source_info({name: layout.locate(name) for name in names}, layout.folder)
     return replace(bags, info={**bags.info, **files})
-
-
-def _recipe_key(recipe: Json) -> Json:
-    """What builds it, and the versions of the libraries that it is built with."""
-    import_pillow()  # says which extra to install
-    named = {field.name for field in fields(PictureBuilder)}
-    builder = PictureBuilder(**{name: value for name, value in recipe.items() if name in named})
-    return {"recipe": dict(recipe), "builder": builder.told(), "versions": library_versions(builder)}

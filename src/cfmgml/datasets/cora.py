@@ -78,15 +78,11 @@ def load_cora_topics(
 def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     papers = read_records(file)
     bags = with_references(papers, selection["field"], selection["min_references"], lambda paper: bool(paper["terms"]))
-    topics = _frequent_topics(bags, selection["n_labels"])
+    counts = Counter(topic for bag in bags for topic in sorted({paper["label"] for paper in bag}))
+    topics = sorted(topic for topic, _ in counts.most_common(selection["n_labels"]))
     bags = [bag for bag in bags if any(paper["label"] in topics for paper in bag)]
     info = {**INFO, "selection": selection}
     return bags_of_papers(bags, _text, (lambda paper: [paper["label"]], topics), info, options)
-
-
-def _frequent_topics(bags: list[list[Record]], n_labels: int | None) -> list[str]:
-    counts = Counter(topic for bag in bags for topic in sorted({paper["label"] for paper in bag}))
-    return sorted(topic for topic, _ in counts.most_common(n_labels))
 
 
 def _text(paper: Record) -> str:

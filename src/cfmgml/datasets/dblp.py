@@ -77,24 +77,17 @@ def load_dblp(
 def _build(file: Path, selection: Json, options: Json) -> BagDataset:
     target = selection["target"]
     needed = "topics" if target == "topics" else "abstract"
-    papers = read_records(file)
-    bags = with_references(
-        papers, selection["field"], selection["min_references"], lambda paper: bool(paper.get(needed))
-    )
+    papers, fewest = read_records(file), selection["min_references"]
+    bags = with_references(papers, selection["field"], fewest, lambda paper: bool(paper.get(needed)))
+
+    def labels_of(paper: Record) -> list[str]:
+        return paper.get("topics", []) if target == "topics" else [paper[target]]
+
     labels = None
     if target is not None:
-        labels = (lambda paper: _labels(paper, target)), _label_names(papers, target)
+        names = VENUES if target == "venue" else sorted({label for paper in papers for label in labels_of(paper)})
+        labels = labels_of, names
     return bags_of_papers(bags, _text, labels, {**INFO, "selection": selection}, options)
-
-
-def _labels(paper: Record, target: Target) -> list[str]:
-    return paper.get("topics", []) if target == "topics" else [paper[target]]
-
-
-def _label_names(papers: list[Record], target: Target) -> list[str]:
-    if target == "venue":
-        return list(VENUES)
-    return sorted({label for paper in papers for label in _labels(paper, target)})
 
 
 def _text(paper: Record) -> str:

@@ -5,14 +5,13 @@ literature (MIMLfast, M3MIML) were tested on.
 """
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from cfmgml.builders.pictures.image_files import ImageError, read_matlab
 from cfmgml.builders.vectors import VectorBuilder
-from cfmgml.common.typing import Array, BoolArray, Json
+from cfmgml.common.typing import Array, BoolArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets.msrc import MSRC_LABELS
@@ -50,7 +49,8 @@ def load_scene(path: str | Path | None = None) -> BagDataset:
     cells = _cells(file, "bags")
     names = [str(np.asarray(name).ravel()[0]) for name in _variable(file, "class_name").ravel()]
     Y = _signs(_either(file, "labels", "targets"), len(cells), len(names), file)
-    return _vector_bags(cells, Y, names, SCENE, bag_names=[str(number) for number in range(1, len(cells) + 1)])
+    numbers = [str(number) for number in range(1, len(cells) + 1)]
+    return _vector_bags(cells, Y, numbers, label_names=names, info=SCENE)
 
 
 def load_msrc_v2_miml(path: str | Path | None = None) -> BagDataset:
@@ -78,7 +78,8 @@ def load_msrc_v2_miml(path: str | Path | None = None) -> BagDataset:
     graph_Y = classes[:, None] == np.arange(1, len(MSRC_LABELS) + 1)
     splits = {side: (_variable(file, f"idx_{side}").astype(np.int64) - 1).tolist() for side in ("train", "test")}
     order = _row_order(file.with_name("miml_row_order.csv"), len(cells))
-    return _vector_bags(cells, Y, MSRC_LABELS, {**MSRC, "splits": splits}, bag_names=order, graph_Y=graph_Y)
+    info = {**MSRC, "splits": splits}
+    return _vector_bags(cells, Y, order, label_names=MSRC_LABELS, graph_Y=graph_Y, info=info)
 
 
 def _matlab_file(name: str, path: str | Path | None, contents: str) -> Path:
@@ -130,23 +131,8 @@ def _row_order(file: Path, n_bags: int) -> list[str]:
     return [names.get(number, str(number)) for number in range(1, n_bags + 1)]
 
 
-def _vector_bags(
-    cells: list[Array],
-    Y: BoolArray,
-    label_names: Sequence[str],
-    about: Json,
-    bag_names: list[str],
-    graph_Y: BoolArray | None = None,
-) -> BagDataset:
+def _vector_bags(cells: list[Array], Y: BoolArray, bag_names: list[str], **told: object) -> BagDataset:
     """Bags of one-node graphs; each cell has one instance a row."""
-    sizes = [len(cell) for cell in cells]
-    names = [f"{name}#{k}" for name, size in zip(bag_names, sizes, strict=True) for k in range(1, size + 1)]
-    return VectorBuilder().build(
-        [cell.astype(np.float64) for cell in cells],
-        Y,
-        graph_Y=graph_Y,
-        label_names=np.asarray(label_names, dtype=np.str_),
-        bag_names=np.asarray(bag_names, dtype=np.str_),
-        graph_names=np.asarray(names, dtype=np.str_),
-        info=about,
-    )
+    names = [f"{name}#{k}" for name, cell in zip(bag_names, cells, strict=True) for k in range(1, len(cell) + 1)]
+    vectors = [cell.astype(np.float64) for cell in cells]
+    return VectorBuilder().build(vectors, Y, bag_names=bag_names, graph_names=names, **told)

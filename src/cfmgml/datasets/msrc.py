@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from cfmgml.builders.pictures.builder import Nodes
+from cfmgml.builders.pictures.builder import Nodes, PictureBuilder
 from cfmgml.builders.pictures.image_files import ImageError, image_files, read_matlab
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
@@ -64,16 +64,8 @@ def load_msrc_v2(
         aliases=["MSRC_v2"],
     )
     layout = table_layout(folder, not_labels=(0,)) if (folder / "segments.csv").is_file() else _original_layout(folder)
-    recipe = {
-        "features": features,
-        "nodes": nodes,
-        "single_graph": single_graph,
-        "min_pixels": min_pixels,
-        "void": 0,
-        "on_error": on_error,
-    }
-    running = {"n_jobs": n_jobs, "verbose": verbose}
-    return load_collection("msrc_v2", layout, ABOUT, cache_dir, recipe, running)
+    builder = PictureBuilder(features=features, nodes=nodes, single_graph=single_graph, min_pixels=min_pixels)
+    return load_collection("msrc_v2", layout, ABOUT, builder, cache_dir, on_error, n_jobs=n_jobs, verbose=verbose)
 
 
 def _original_layout(folder: Path) -> Layout:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from joblib import Parallel, delayed
 
-from cfmgml.builders.pictures.builder import Nodes
+from cfmgml.builders.pictures.builder import Nodes, PictureBuilder
 from cfmgml.builders.pictures.image_files import read_mask
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
@@ -70,17 +70,8 @@ def load_voc2012(
         aliases=["VOCdevkit"],
     )
     layout = table_layout(folder, VOID) if (folder / "segments.csv").is_file() else _devkit_layout(folder, n_jobs)
-    recipe = {
-        "features": features,
-        "nodes": nodes,
-        "single_graph": single_graph,
-        "min_pixels": min_pixels,
-        "void": list(VOID),
-        "max_side": MAX_SIDE,
-        "on_error": on_error,
-    }
-    running = {"n_jobs": n_jobs, "verbose": verbose}
-    return load_collection("voc2012", layout, ABOUT, cache_dir, recipe, running)
+    builder = PictureBuilder(features, nodes, single_graph, VOID, min_pixels=min_pixels, max_side=MAX_SIDE)
+    return load_collection("voc2012", layout, ABOUT, builder, cache_dir, on_error, n_jobs=n_jobs, verbose=verbose)
 
 
 def _devkit_layout(folder: Path, n_jobs: int | None) -> Layout:

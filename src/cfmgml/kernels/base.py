@@ -1,8 +1,7 @@
 """What every graph kernel offers.
 
-A kernel holds parameters only. What depends on data (a default gamma, tf-idf weights, Nystrom
-landmarks) is settled once by ``kernel.resolve(graphs)``, which returns a copy with those numbers in
-attributes that end in ``_``. Cloning, as cross-validation does, forgets them again.
+A kernel holds parameters only. What depends on data (a default gamma, tf-idf weights, Nystrom landmarks) is settled
+once by ``kernel.resolve(graphs)``, in attributes of a copy that end in ``_``. Cloning forgets them again.
 
 A Gram matrix is made tile by tile from `Operand` objects: what a kernel computes once for a batch of graphs
 (path counts, feature rows) so that no tile computes it again.

@@ -66,8 +66,7 @@ class CompositeKernel(Kernel):
         self.kernels_ = [as_kernel(part).resolve(graphs) for part in self.kernels]
 
     def _parts(self, graphs: GraphBatch) -> list[Kernel]:
-        kernel = self if self.is_resolved else self.resolve(graphs)
-        return list(kernel.kernels_)
+        return (self if self.is_resolved else self.resolve(graphs)).kernels_
 
     def operands(
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
@@ -173,20 +172,18 @@ class SumKernel(CompositeKernel):
     def features(self, graphs: GraphBatch) -> Rows:
         if not self.is_explicit:
             return super().features(graphs)
-        parts = self._parts(graphs)
-        blocks = []
-        for part, weight in zip(parts, self._weights(), strict=True):
-            scale = np.sqrt(weight) * normalising_scale(part.diagonal(graphs))
-            blocks.append(scale_rows(part.features(graphs), scale))
+        blocks = [
+            scale_rows(part.features(graphs), np.sqrt(weight) * normalising_scale(part.diagonal(graphs)))
+            for part, weight in zip(self._parts(graphs), self._weights(), strict=True)
+        ]
         if any(sparse.issparse(block) for block in blocks):
             return sparse.csr_array(sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr"))
         return np.hstack(blocks)
 
     def node_scores(self, graphs: GraphBatch, weights: FloatArray) -> FloatArray:
-        parts = self._parts(graphs)
         node_graph = segment_ids(graphs.node_ptr)
         total, used = np.zeros((graphs.n_nodes, weights.shape[1])), 0
-        for part, weight in zip(parts, self._weights(), strict=True):
+        for part, weight in zip(self._parts(graphs), self._weights(), strict=True):
             width = part.features(graphs[:1]).shape[1]
             scale = np.sqrt(weight) * normalising_scale(part.diagonal(graphs))
             total += part.node_scores(graphs, weights[used : used + width]) * scale[node_graph, None]
@@ -194,10 +191,9 @@ class SumKernel(CompositeKernel):
         return total
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
-        parts = self._parts(a)
         node_graph = segment_ids(a.node_ptr)
         total = np.zeros((a.n_nodes, b.n_graphs))
-        for part, weight in zip(parts, self._weights(), strict=True):
+        for part, weight in zip(self._parts(a), self._weights(), strict=True):
             left, right = normalising_scale(part.diagonal(a)), normalising_scale(part.diagonal(b))
             total += weight * part.node_block(a, b) * left[node_graph, None] * right
         return total

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def compute_gram(
         return np.asarray(gram_on_device(kernel, graphs, compute, other, normalize).cpu().numpy())
     kernel = ready_for_tiles(as_kernel(kernel), graphs)
     left, right = kernel.operands(graphs, other, compute.numbers)
-    out = _with_own(_raw(kernel, left, right, compute), left, right)
+    out = _raw(kernel, left, right, compute)
     if normalize:
         _normalise(kernel, out, left, right)
     return out
@@ -95,12 +95,8 @@ def gram_on_device(
 
     kernel = ready_for_tiles(as_kernel(kernel), graphs)
     left, right = kernel.operands(graphs, other, np.float64)  # nodes are rounded on the device
-
-    def on_cpu(part: Kernel, rows: Operand, columns: Operand) -> FloatArray:
-        return _with_own(_raw(part, rows, columns, compute), rows, columns)
-
     place, precision = compute.place, compute.precision
-    out = raw_gram(kernel, left, right, precision, place, on_cpu)
+    out = raw_gram(kernel, left, right, precision, place, partial(_raw, compute=compute))
     if normalize:
         if left is right:
             scales = [normalising_scale(out.diagonal().double().cpu().numpy())]
@@ -113,13 +109,6 @@ def gram_on_device(
             out.fill_diagonal_(1.0)
             out.diagonal().mul_((rows > 0).to(out.dtype))
     return out
-
-
-def _with_own(values: FloatArray, left: Operand, right: Operand) -> FloatArray:
-    """With the graphs' own values on the diagonal: tiles may leave out what no two graphs share."""
-    if left is right and left.norms is not None:
-        np.fill_diagonal(values, left.norms)
-    return values
 
 
 def ready_for_tiles(kernel: Kernel, graphs: GraphBatch) -> Kernel:
@@ -161,6 +150,8 @@ def _raw(
     with progress("Gram matrix", total, compute.verbose) as advance:
         for done in _in_threads(compute_row, len(rows), compute.n_jobs):
             advance(done)
+    if symmetric and left.norms is not None:  # tiles may leave out what no two graphs share
+        np.fill_diagonal(out, left.norms)
     return out
 
 

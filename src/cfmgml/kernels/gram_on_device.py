@@ -39,7 +39,9 @@ def raw_gram(
         parts = []
         for k, part in enumerate(kernel.parts):
             values = raw_gram(part, left.parts[k], right.parts[k], precision, device, on_cpu)
-            parts.append(_scaled(values, left.scales[k], right.scales[k]))
+            values *= as_tensor(left.scales[k], values.dtype, device)[:, None]
+            values *= as_tensor(right.scales[k], values.dtype, device)
+            parts.append(values)
         return kernel.combine(parts).to(dtype)
     return as_tensor(on_cpu(kernel, left, right), dtype, device)
 
@@ -61,9 +63,3 @@ def _nodes(operand: NodeOperand) -> GraphNodes:
 
 def _space(operand: NodeOperand) -> tuple[FloatArray, float]:
     return operand.space.centre[operand.space.kept], operand.space.scale**2 / 2
-
-
-def _scaled(values: Tensor, rows: FloatArray, columns: FloatArray) -> Tensor:
-    values *= as_tensor(rows, values.dtype, values.device)[:, None]
-    values *= as_tensor(columns, values.dtype, values.device)
-    return values

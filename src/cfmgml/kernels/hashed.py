@@ -6,31 +6,16 @@ No data is needed for that: every process and every machine makes the same colum
 at prediction has them too.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 
 from cfmgml.common.numbers import check_number
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import FloatArray, HashArray, IntArray
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.base import Operand, dense, row_norms
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 
 MAX_BITS = 30  # columns are numbered in 32 bits
-
-
-@dataclass(frozen=True)
-class HashedOperand(Operand):
-    """Rows of hashed counts, and their squared lengths."""
-
-    rows: sparse.csr_array
-    norms: FloatArray  # type: ignore[assignment,unused-ignore]
-
-    def take(self, graphs: IntArray) -> "HashedOperand":
-        return HashedOperand(self.rows[graphs], self.norms[graphs])
 
 
 class HashedWL(WeisfeilerLehman):
@@ -76,40 +61,25 @@ class HashedWL(WeisfeilerLehman):
             having = self._all_features(graphs)
             self.idf_ = self._idf(np.bincount(having.indices, minlength=self.n_columns))
 
-    def _columns(self, graphs: GraphBatch) -> tuple[IntArray, FloatArray]:
-        """The column of every node's colours and what the node adds there, both (n_iter + 1, n_nodes)."""
-        codes: HashArray = np.stack(list(self.colours(graphs)))
-        columns = (codes >> np.uint64(64 - self.n_bits)).astype(np.int64)
-        signs = 1.0 - 2.0 * (codes & np.uint64(1)).astype(np.float64)
-        return columns, signs * self.idf_[columns] if self.tfidf else signs
-
     def _table(self, rows: IntArray, n_rows: int, graphs: GraphBatch) -> sparse.csr_array:
-        columns, values = self._columns(graphs)
-        entries = values.ravel(), (np.tile(rows, len(columns)).astype(np.int32), columns.ravel().astype(np.int32))
+        """What nodes add to the columns of their colours; ``rows`` says in which row, for every node."""
+        codes: HashArray = np.concatenate(list(self.colours(graphs)))
+        columns = (codes >> np.uint64(64 - self.n_bits)).astype(np.int32)
+        values = 1.0 - 2.0 * (codes & np.uint64(1)).astype(np.float64)
+        if self.tfidf:
+            values *= self.idf_[columns]
+        entries = values, (np.tile(rows.astype(np.int32), self.n_iter + 1), columns)
         return sparse.coo_array(entries, shape=(n_rows, self.n_columns)).tocsr()
 
     def _all_features(self, graphs: GraphBatch) -> sparse.csr_array:
         self.check_graphs(graphs)
         return self._table(segment_ids(graphs.node_ptr), graphs.n_graphs, graphs)
 
-    # -- the kernel's interface --------------------------------------------------------------
-
-    def operands(
-        self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
-    ) -> tuple[HashedOperand, HashedOperand]:
-        kernel = self if self.is_resolved else self.resolve(a)
-        sides = [kernel._all_features(side) for side in ([a] if b is None else [a, b])]
-        done = [HashedOperand(rows.astype(dtype), row_norms(rows)) for rows in sides]
-        return done[0], done[-1]
-
-    def tile(self, left: Operand, right: Operand) -> FloatArray:
-        assert isinstance(left, HashedOperand)
-        assert isinstance(right, HashedOperand)
-        return dense(left.rows @ right.rows.T)
+    def _plain_counts(self, graphs: GraphBatch) -> sparse.csr_array:
+        return self._all_features(graphs)
 
     def features(self, graphs: GraphBatch) -> sparse.csr_array:
-        kernel = self if self.is_resolved else self.resolve(graphs)
-        return kernel._all_features(graphs)
+        return (self if self.is_resolved else self.resolve(graphs))._all_features(graphs)
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
         kernel = self if self.is_resolved else self.resolve(a)

@@ -43,19 +43,15 @@ def mixed_operands(sides: list[sparse.csr_array], dtype: DTypeLike) -> tuple[Mix
     n_graphs = sum(rows.shape[0] for rows in sides)
     is_common = having > max(COMMON * n_graphs, 1)
     is_rare = (having > 1) & ~is_common
-    exact = _is_exact_in_float32(sides, norms)
+    # float32 loses nothing where products of counts are whole, and none is above the largest norm
+    whole = all((rows.data == np.rint(rows.data)).all() for rows in sides)
+    exact = whole and max(n.max(initial=0) for n in norms) < EXACT
     dtypes = np.dtype(np.float32 if exact else dtype), np.dtype(np.float32 if exact else np.float64)
     done = [
         MixedOperand(*_split(rows, np.flatnonzero(is_common), np.flatnonzero(is_rare), *dtypes), norm)
         for rows, norm in zip(sides, norms, strict=True)
     ]
     return done[0], done[-1]
-
-
-def _is_exact_in_float32(sides: list[sparse.csr_array], norms: list[FloatArray]) -> bool:
-    """Whether float32 loses nothing: products of counts are whole, and none is above the largest norm."""
-    whole = all((rows.data == np.rint(rows.data)).all() for rows in sides)
-    return whole and max(n.max(initial=0) for n in norms) < EXACT
 
 
 def _split(

@@ -35,10 +35,14 @@ class SummedNodes:
 
     def joined(self, width: int) -> Rows:
         """phi(G) of the first ``width`` columns, (n_graphs, width * n_vector): dense if most of it is filled."""
-        filled = np.minimum(lengths(self.row_ptr), width).sum() / max(len(self.row_ptr[1:]) * width, 1)
-        if not sparse.issparse(self.rows) and filled > 0.5:
+        used = np.minimum(lengths(self.row_ptr), width)
+        if not sparse.issparse(self.rows) and used.sum() / max(len(used) * width, 1) > 0.5:
             return self.dense(width)
-        return self._sparse(width)
+        kept = self.columns < width
+        n_vector = self.rows.shape[1]
+        rows = sparse.csr_array(self.rows[np.flatnonzero(kept)])
+        indices = rows.indices + np.repeat(self.columns[kept] * n_vector, np.diff(rows.indptr))
+        return sparse.csr_array((rows.data, indices, rows.indptr[offsets(used)]), shape=(len(used), width * n_vector))
 
     def dense(self, width: int) -> FloatArray:
         """The same for rows that are dense, filled with 0 where a graph has fewer columns."""
@@ -50,14 +54,6 @@ class SummedNodes:
         kept = columns < width
         out[segment_ids(self.row_ptr)[kept], columns[kept]] = self.rows[kept]
         return out.reshape(n_graphs, -1)
-
-    def _sparse(self, width: int) -> sparse.csr_array:
-        kept = self.columns < width
-        n_vector = self.rows.shape[1]
-        rows = sparse.csr_array(self.rows[np.flatnonzero(kept)])
-        indices = rows.indices + np.repeat(self.columns[kept] * n_vector, np.diff(rows.indptr))
-        row_ptr = rows.indptr[offsets(np.minimum(lengths(self.row_ptr), width))]
-        return sparse.csr_array((rows.data, indices, row_ptr), shape=(len(row_ptr) - 1, width * n_vector))
 
 
 def sum_nodes(vectors: Rows, weights: NodeWeights) -> SummedNodes:
@@ -118,11 +114,7 @@ class SummedOperand(Operand):
     def table(self) -> FloatArray:
         """phi(G) of these graphs, as wide as the widest of them."""
         rows, row_ptr = take_segments(self.summed.row_ptr, self.graphs)
-        width = int(lengths(row_ptr).max(initial=1))
-        out = np.zeros((len(self.graphs), width, self.summed.rows.shape[1]), dtype=self.summed.rows.dtype)
-        columns = np.arange(len(rows)) - np.repeat(row_ptr[:-1], lengths(row_ptr))
-        out[segment_ids(row_ptr), columns] = self.summed.rows[rows]
-        return out.reshape(len(self.graphs), -1)
+        return SummedNodes(self.summed.rows[rows], row_ptr).dense(int(lengths(row_ptr).max(initial=1)))
 
 
 def summed_tile(left: SummedOperand, right: SummedOperand) -> FloatArray:

@@ -38,9 +38,8 @@ def default_gamma(graphs: GraphBatch) -> float:
     """Two over the 10th percentile of squared distances between nodes.
 
     Near neighbours are then alike and most pairs are not: local where nodes fill a plane (pixels), and close to the
-    usual median rule in high dimension, where distances hardly differ. It gives about 1 on
-    pixels of digits and on colour and gradient histograms, and .7 on rich image nodes, where training folds liked it
-    better than half or twice as much (docs/defaults.md). Taken over 1,000 nodes drawn with a fixed seed.
+    usual median rule in high dimension, where distances hardly differ (docs/defaults.md has figures).
+    Taken over 1,000 nodes drawn with a fixed seed.
     """
     nodes = sample_nodes(graphs, SAMPLE, seed=0)
     nodes = nodes - nodes.mean(0)
@@ -54,8 +53,7 @@ def rbf(x: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
 
 
 def fourier_frequencies(n_attributes: int, n_components: int, gamma: float, seed: int) -> FloatArray:
-    """Frequencies of random Fourier features for the rbf kernel (Rahimi & Recht 2007), (n_attributes, n_components //
-    2)."""
+    """Of random Fourier features for the rbf kernel (Rahimi & Recht 2007), (n_attributes, n_components // 2)."""
     rng = np.random.default_rng(seed)
     return rng.normal(scale=np.sqrt(2 * gamma), size=(n_attributes, max(1, n_components // 2)))
 

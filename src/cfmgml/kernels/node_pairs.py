@@ -1,14 +1,14 @@
 """Kernels that sum a similarity over all pairs of nodes: what `GraphHopper` and `NodeSum` share.
 
-K(G, G') = sum over v in G, v' in G' of <M(v), M(v')> k(v, v'), with a row of weights M(v) for each node
-and a node kernel k. `linear` and `delta` node kernels have an explicit map, phi(G) = sum over v of M(v) (x) x_v,
-exact and linear in the number of graphs; `rbf` is computed exactly by tiles, or approximately through a map of the
-nodes.
+K(G, G') = sum over v in G, v' in G' of <M(v), M(v')> k(v, v'), with a row of weights M(v) for each node and a node
+kernel k. `linear` and `delta` have an explicit map, phi(G) = sum over v of M(v) (x) x_v, exact and linear in the number
+of graphs; `rbf` is computed exactly by tiles, or approximately through a map of the nodes.
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -23,10 +23,12 @@ from cfmgml.kernels import node_maps
 from cfmgml.kernels.base import Kernel, Operand, dense
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
-from cfmgml.kernels.node_tiles import NodeOperand, node_operands, node_parts, node_tile, thin_columns, varying_columns
+from cfmgml.kernels.node_maps import APPROXIMATIONS, NODE_KERNELS
+from cfmgml.kernels.node_tiles import NodeOperand, NodeSpace, node_operands, node_tile, thin_columns, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
 
 
+@dataclass(eq=False, repr=False)
 class NodePairKernel(Kernel):
     """Sum of a node kernel over all pairs of nodes, weighted by `node_weights`.
 
@@ -40,27 +42,19 @@ class NodePairKernel(Kernel):
     approximation
         For rbf: None is exact; ``"fourier"`` or ``"nystrom"`` give an explicit map of ``n_components`` columns for
         the nodes. Once resolved, ``approximation_error_`` is the relative error (Frobenius norm) of the node kernel
-        on nodes drawn anew; sums over nodes are much closer (`gram_error`). With ``"nystrom"``, K(g, g) is
-        exact.
+        on nodes drawn anew; sums over nodes are much closer (`gram_error`). With ``"nystrom"``, K(g, g) is exact.
     n_components, random_state
         Of the approximation.
     """
 
+    is_additive = True
     tile_size = 1024
 
-    def __init__(
-        self,
-        node_kernel: str = "rbf",
-        gamma: float | None = None,
-        approximation: str | None = None,
-        n_components: int = 256,
-        random_state: int = 0,
-    ) -> None:
-        self.node_kernel = node_kernel
-        self.gamma = gamma
-        self.approximation = approximation
-        self.n_components = n_components
-        self.random_state = random_state
+    node_kernel: str = "rbf"
+    gamma: float | None = None
+    approximation: str | None = None
+    n_components: int = 256
+    random_state: int = 0
 
     @classmethod
     def suited_to(cls, graphs: GraphBatch, settings: Mapping[str, object]) -> Self:
@@ -76,12 +70,10 @@ class NodePairKernel(Kernel):
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
-        if self.node_kernel not in node_maps.NODE_KERNELS:
-            raise ValueError(f"node_kernel must be one of {node_maps.NODE_KERNELS}, got {self.node_kernel!r}.")
-        if self.approximation not in (None, *node_maps.APPROXIMATIONS):
-            raise ValueError(
-                f"approximation must be None or one of {node_maps.APPROXIMATIONS}, got {self.approximation!r}."
-            )
+        if self.node_kernel not in NODE_KERNELS:
+            raise ValueError(f"node_kernel must be one of {NODE_KERNELS}, got {self.node_kernel!r}.")
+        if self.approximation not in (None, *APPROXIMATIONS):
+            raise ValueError(f"approximation must be None or one of {APPROXIMATIONS}, got {self.approximation!r}.")
         if self.gamma is not None:
             check_number(self.gamma, "gamma", above=0)
         check_number(self.n_components, "n_components", at_least=1, whole=True)
@@ -131,7 +123,7 @@ class NodePairKernel(Kernel):
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
         fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
-        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._map(fresh)
+        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._finish(self._raw_map(fresh))
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 
     def _resolved(self, graphs: GraphBatch) -> "NodePairKernel":
@@ -159,9 +151,10 @@ class NodePairKernel(Kernel):
         for side in sides:
             self.check_graphs(side)
         attributes: list[FloatArray] = [side.node_attributes for side in sides]  # type: ignore[misc]
-        weights = [self.node_weights(side) for side in sides]
         kept = np.ones(len(self.centre_), dtype=bool) if every_column else varying_columns(attributes)
-        return node_operands(attributes, weights, self.centre_, self.gamma_, kept, self.thin_, dtype)
+        scale = float(np.sqrt(2 * self.gamma_))
+        spaces = [NodeSpace(values, self.centre_, scale, kept, self.thin_) for values in attributes]
+        return node_operands(spaces, [self.node_weights(side) for side in sides], dtype)
 
     def tile(self, left: Operand, right: Operand) -> FloatArray:
         if isinstance(left, SummedOperand) and isinstance(right, SummedOperand):
@@ -178,15 +171,8 @@ class NodePairKernel(Kernel):
     def is_explicit(self) -> bool:
         return self.node_kernel != "rbf" or self.approximation is not None
 
-    @property
-    def is_additive(self) -> bool:
-        return True
-
-    def _map(self, nodes: FloatArray) -> FloatArray:
-        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does."""
-        return self._finish(self._raw_map(nodes))
-
     def _raw_map(self, nodes: FloatArray) -> FloatArray:
+        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
         if self.approximation == "fourier":
             return node_maps.fourier_map(nodes, self.frequencies_)
         return node_maps.rbf(nodes, self.landmarks_, self.gamma_)
@@ -226,15 +212,12 @@ class NodePairKernel(Kernel):
             SummedOperand(
                 SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr),
                 np.arange(side.n_graphs),
-                self._exact_diagonal(side) if self.approximation == "nystrom" else s.norms(),
+                # what landmarks miss of a node it has in common with itself alone, so K(g, g) is exact
+                self.exact().diagonal(side) if self.approximation == "nystrom" else s.norms(),
             )
             for s, side in zip(summed, sides, strict=True)
         ]
         return done[0], done[-1]
-
-    def _exact_diagonal(self, graphs: GraphBatch) -> FloatArray:
-        """K(g, g), exactly: what landmarks miss of a node it has in common with itself alone, so it counts there."""
-        return self.operand_diagonal(self._node_operands([graphs], np.float64)[0])
 
     def exact(self) -> Self:
         """The same kernel without approximation: resolved on the same graphs."""
@@ -265,4 +248,5 @@ class NodePairKernel(Kernel):
             if not self.is_resolved and kernel.node_kernel == "delta":
                 kernel.vocabulary_ = np.union1d(kernel.vocabulary_, b.node_labels)  # type: ignore[arg-type]
             return kernel.node_scores(a, dense(kernel.features(b)).T)
-        return node_parts(*kernel._node_operands([a, b], np.float64))
+        left, right = kernel._node_operands([a, b], np.float64)
+        return node_tile(left, right, by_node=True)

@@ -114,17 +114,8 @@ class NodeOperand(Operand):
         return np.ascontiguousarray(self.left_weights.T)
 
 
-def node_operands(
-    sides: list[FloatArray],
-    weights: list[NodeWeights],
-    centre: FloatArray,
-    gamma: float,
-    kept: BoolArray,
-    thin: BoolArray,
-    dtype: DTypeLike,
-) -> list[NodeOperand]:
-    """Operands of attributes and weights; in float64 where float32 would cancel too many digits of distances."""
-    spaces = [NodeSpace(side, centre, float(np.sqrt(2 * gamma)), kept, thin) for side in sides]
+def node_operands(spaces: list[NodeSpace], weights: list[NodeWeights], dtype: DTypeLike) -> list[NodeOperand]:
+    """Operands of nodes and weights; in float64 where float32 would cancel too many digits of distances."""
     of_points = np.dtype(dtype)
     if of_points != np.float64 and max(space.largest_square() for space in spaces) > CANCELLATION_LIMIT:
         of_points = np.dtype(np.float64)
@@ -170,17 +161,9 @@ def similarities(left: NodeOperand, right: NodeOperand) -> FloatArray:
     return np.exp(exponents, out=exponents)
 
 
-def node_tile(left: NodeOperand, right: NodeOperand) -> FloatArray:
-    """Kernel values of graphs, (n_left, n_right)."""
-    return _summed(left, left.weights.node_ptr, right)
-
-
-def node_parts(left: NodeOperand, right: NodeOperand) -> FloatArray:
-    """What each node on the left adds to each graph on the right, (n_nodes, n_graphs)."""
-    return _summed(left, np.arange(len(left.rows) + 1), right)
-
-
-def _summed(left: NodeOperand, left_ptr: IntArray, right: NodeOperand) -> FloatArray:
+def node_tile(left: NodeOperand, right: NodeOperand, by_node: bool = False) -> FloatArray:
+    """Kernel values of graphs, (n_left, n_right); ``by_node``, what each node on the left adds to them."""
+    left_ptr = np.arange(len(left.rows) + 1) if by_node else left.weights.node_ptr
     out = np.zeros((len(left_ptr) - 1, len(right.sizes)))
     values = similarities(left, right)
     _sum_pairs(values, left.left_weights, left_ptr, right.right_weights, right.weights.node_ptr, RUN, out)

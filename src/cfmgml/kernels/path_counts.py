@@ -19,22 +19,17 @@ from cfmgml.data.graphs import GraphBatch
 
 @dataclass(frozen=True)
 class NodeWeights:
-    """One row of weights a node; all rows of a graph are as wide as that graph needs, and column j means the same in
-    all.
+    """One row of weights a node, as wide as its graph needs: no other graph pays for one long path.
 
-    So a graph with one long path has wide rows of its own, and no other graph pays for it.
+    Column j means the same in all graphs.
     """
 
     node_ptr: IntArray  # (n_graphs + 1,)
     widths: IntArray  # (n_graphs,)
     values: FloatArray  # graph after graph, node after node
 
-    @property
-    def graph_ptr(self) -> IntArray:
-        return offsets(lengths(self.node_ptr) * self.widths)
-
     def take(self, graphs: IntArray) -> "NodeWeights":
-        rows, _ = take_segments(self.graph_ptr, graphs)
+        rows, _ = take_segments(offsets(lengths(self.node_ptr) * self.widths), graphs)
         return NodeWeights(offsets(lengths(self.node_ptr)[graphs]), self.widths[graphs], self.values[rows])
 
     def astype(self, dtype: DTypeLike) -> "NodeWeights":

@@ -77,6 +77,7 @@ class WeisfeilerLehman(Kernel):
            [2., 4.]])
     """
 
+    is_explicit = is_additive = True
     tile_size = 384  # a tile of counts, in float32, stays in a core's cache until it is written to its places
 
     def __init__(self, n_iter: int = 5, tfidf: bool = False) -> None:
@@ -186,17 +187,8 @@ class WeisfeilerLehman(Kernel):
         assert isinstance(right, MixedOperand)
         return mixed_tile(left, right)
 
-    @property
-    def is_explicit(self) -> bool:
-        return True
-
-    @property
-    def is_additive(self) -> bool:
-        return True
-
     def diagonal(self, graphs: GraphBatch) -> FloatArray:
-        kernel = self if self.is_resolved else self.resolve(graphs)
-        return row_norms(kernel._all_features(graphs))
+        return row_norms((self if self.is_resolved else self.resolve(graphs))._all_features(graphs))
 
     def features(self, graphs: GraphBatch) -> sparse.csr_array:
         kernel = self if self.is_resolved else self.resolve(graphs)
@@ -206,8 +198,7 @@ class WeisfeilerLehman(Kernel):
         return np.asarray(self._node_features(graphs) @ weights)
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
-        kernel = self if self.is_resolved else self.resolve(a)
-        seen = kernel.resolve(GraphBatch.concatenate([strip(a), strip(b)])) if not self.is_resolved else kernel
+        seen = self if self.is_resolved else self.resolve(GraphBatch.concatenate([strip(a), strip(b)]))
         return np.asarray((seen._node_features(a) @ seen.features(b).T).toarray())
 
     def _node_features(self, graphs: GraphBatch) -> sparse.csr_array:

@@ -23,7 +23,6 @@ from cfmgml.web.exhibits import check_servable
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.own_graphs import build_own
 
-PLURALS = {"image": "images", "text": "texts", "graphs": "graphs", "file": "files"}
 THRESHOLD = 0.0  # of all scores: the intercepts are learned
 
 
@@ -39,13 +38,11 @@ class Analyst:
         """The answer to what came by a route: an image's or a file's bytes, a text or several, graphs as JSON."""
         builder = check_servable(self.model)
         if builder.form.route != route:
-            raise Refused(
-                422,
-                "wrong_input",
-                f"This model reads {builder.kind}, not {PLURALS[route]}: send them to /{builder.form.route}.",
-            )
+            nouns = f"{route.removesuffix('s')}s"
+            reason = f"This model reads {builder.kind}, not {nouns}: send them to /{builder.form.route}."
+            raise Refused(422, "wrong_input", reason)
         if isinstance(question.content, bytes) and route == "graphs":
-            return self._answer(builder, Reply(*build_own(question.content, self.model.kernel_, self.limits)))
+            return self._answer(builder, build_own(question.content, self.model.kernel_, self.limits))
         return self._answer(builder, builder.ask(question, self.limits))
 
     def warm_up(self) -> None:
@@ -66,7 +63,8 @@ class Analyst:
         of_bag = segment_max(scores, built.bag.bag_ptr)[0]
         order = np.argsort(-of_bag, kind="stable")
         ptr = built.bag.graphs.node_ptr
-        drawing = {"drawing": self._drawing(builder, built.bag, scores)} if built.drawn else {}
+        nodes = self.model.explain(built.bag) if self.model.kernel_.is_additive else None
+        drawing = {"drawing": self._drawing(builder, built.bag, scores, nodes)} if built.drawn else {}
         return {
             "kind": builder.kind,
             "threshold": THRESHOLD,
@@ -76,7 +74,7 @@ class Analyst:
                 {"nodes": [int(ptr[k]), int(ptr[k + 1])], "scores": row.tolist(), **entry}
                 for k, (row, entry) in enumerate(zip(scores, built.graphs, strict=True))
             ],
-            "explanation": self._explanation(built.bag, order[: self.limits.explained]),
+            "explanation": None if nodes is None else self._explanation(nodes, order[: self.limits.explained]),
             **built.shown,
             **drawing,
         }
@@ -104,21 +102,17 @@ class Analyst:
             for c in order
         ]
 
-    def _explanation(self, bag: BagDataset, columns: IntArray) -> dict[str, Any] | None:
-        """Contributions of every node to the best labels, one row a label; None if the kernel is no sum over nodes."""
-        contributions = self._contributions(bag)
-        if contributions is None:
-            return None
+    def _explanation(self, contributions: FloatArray, columns: IntArray) -> dict[str, Any]:
+        """What every node adds to the best labels, one row a label."""
         return {
             "labels": self.model.label_names_[columns].tolist(),
             "intercepts": np.asarray(self.model.intercept_, dtype=np.float64)[columns].tolist(),
             "contributions": contributions[:, columns].T.tolist(),
         }
 
-    def _contributions(self, bag: BagDataset) -> FloatArray | None:
-        return self.model.explain(bag) if self.model.kernel_.is_additive else None
-
-    def _drawing(self, builder: BagBuilder, bag: BagDataset, scores: FloatArray) -> str | None:
+    def _drawing(
+        self, builder: BagBuilder, bag: BagDataset, scores: FloatArray, contributions: FloatArray | None
+    ) -> str | None:
         """The bag as its builder draws it, as an SVG; None where matplotlib is not installed."""
         try:
             from matplotlib.figure import Figure
@@ -127,7 +121,7 @@ class Analyst:
         figure = Figure(figsize=(max(5.0, min(3.2 * bag.n_graphs, 18.0)), 4.4))
         named = replace(bag, label_names=self.model.label_names_)
         place = figure.add_axes((0.02, 0.02, 0.96, 0.86))
-        builder.show(named, 0, self._contributions(bag), scores=scores, ax=place)
+        builder.show(named, 0, contributions, scores=scores, ax=place)
         stream = io.StringIO()
         figure.savefig(stream, format="svg")
         return stream.getvalue()

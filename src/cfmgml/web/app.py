@@ -24,9 +24,10 @@ sent is kept."""
 
 
 def import_fastapi() -> ModuleType:
-    """``fastapi``, or an error that names the extra to install."""
+    """``fastapi``, or where it or uvicorn is missing, an error that names the extra to install."""
     try:
         import fastapi
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
     return fastapi

@@ -33,11 +33,6 @@ class Intake:
 
     They hold no place in the queue, so that slow senders keep nobody waiting. What they hold is memory, and that is
     bounded: where it is used up, the body whose sender has been silent for longest is given up.
-
-    Parameters
-    ----------
-    limits
-        ``body_seconds`` for each of them, and ``LARGEST_BODIES`` times ``body_bytes`` for all.
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -17,14 +17,8 @@ class TimedProtocol(H11Protocol):
     server waiting for longest makes way for the newest. So whoever asks at once is let in: what the server itself is at
     work on is bounded by its queue.
 
-    Parameters
-    ----------
-    limits
-        ``header_seconds``, ``body_seconds`` (for answers to be read, too) and ``connections``.
-    line
-        All connections of a server, those first that were made or answered first: one for all of its protocols.
-    options
-        What uvicorn gives its protocols.
+    Each has the ``line``: all connections of a server, those first that were made or answered first. Answers must be
+    read within ``body_seconds``, too; ``options`` are uvicorn's.
     """
 
     def __init__(self, limits: Limits, line: "dict[TimedProtocol, None]", **options: Any) -> None:

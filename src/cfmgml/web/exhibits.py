@@ -1,7 +1,7 @@
 """What is on show: a model, what to call it, and inputs to try it on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Exhibit:
     model: CfMGML | str | Path
     title: str = ""
     about: str = ""
-    samples: tuple[Sample, ...] = field(default=())
+    samples: tuple[Sample, ...] = ()
     device: str | None = None
     dtype: str | None = None
 

@@ -19,11 +19,7 @@ MOST_MEMBERS = 16  # of an object: more than any has here
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _nothing(members: Json) -> None:
-    return None
-
-
-def read_json(data: bytes, kind: type[Model], code: str, on_object: Callable[[Json], None] = _nothing) -> Model:
+def read_json(data: bytes, kind: type[Model], code: str, on_object: Callable[[Json], None] | None = None) -> Model:
     """What was sent as the model ``kind``, or a refusal (422, ``code``).
 
     ``on_object`` is given every object when its end is read, inner ones first, and may refuse it.
@@ -33,7 +29,8 @@ def read_json(data: bytes, kind: type[Model], code: str, on_object: Callable[[Js
         if len(pairs) > MOST_MEMBERS:
             raise Refused(422, code, f"An object has {len(pairs):,} members; {MOST_MEMBERS} are the most.")
         members = dict(pairs)
-        on_object(members)
+        if on_object is not None:
+            on_object(members)
         return members
 
     try:

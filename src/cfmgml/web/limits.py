@@ -2,10 +2,8 @@
 
 import os
 from dataclasses import dataclass, fields
-from typing import Self
 
 from cfmgml.common.numbers import check_number
-from cfmgml.common.typing import Json
 from cfmgml.data.questions import Refused
 
 __all__ = ["Limits", "Refused"]
@@ -85,10 +83,3 @@ class Limits:
     def text_bytes(self) -> int:
         r"""Most bytes of a JSON body with the longest text, each letter as two ``\uXXXX``."""
         return min(self.body_bytes, 12 * self.characters + 16 * self.texts + 4096)
-
-    def to_json(self) -> Json:
-        return {item.name: getattr(self, item.name) for item in fields(self)}
-
-    @classmethod
-    def from_json(cls, values: Json) -> Self:
-        return cls(**values)

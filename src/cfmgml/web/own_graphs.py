@@ -1,25 +1,25 @@
 """A bag of graphs sent as JSON, for models that learned from graphs of somebody's own."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cfmgml.common.segments import offsets
-from cfmgml.common.typing import IntArray, Json
+from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.questions import Reply, nodes_as_words
 from cfmgml.kernels import Kernel
 from cfmgml.web.limits import Limits, Refused
 
 if TYPE_CHECKING:
     from cfmgml.web.schemas import GraphInput
 
-MOST_LETTERS = 24  # of a node's label that is shown
 
-
-def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, list[Json], Json]:
-    """One bag, an entry a graph, and each graph's nodes in a row as words, so that they can be marked."""
+def build_own(data: bytes, kernel: Kernel, limits: Limits) -> Reply:
+    """One bag, and each graph's nodes in a row as words, so that they can be marked."""
     given = _read(data, limits)
     sizes = [_size(graph, number) for number, graph in enumerate(given)]
     _check_alike(given)
@@ -29,8 +29,9 @@ def build_own(data: bytes, kernel: Kernel, limits: Limits) -> tuple[BagDataset, 
     except ValueError as error:
         raise Refused(422, "wrong_input", f"These graphs are not what the model compares: {error}") from error
     entries = [{"name": graph.name or f"graph {number + 1}"} for number, graph in enumerate(given)]
-    shown = [_in_words(graph, number, bag.graphs.node_ptr) for number, graph in enumerate(given)]
-    return bag, entries, {"texts": shown}
+    words = np.array([str(label) for graph in given for label in graph.node_labels or []])
+    named = replace(bag, graphs=replace(bag.graphs, node_names=words if words.size else None))
+    return Reply(bag, entries, {"texts": nodes_as_words(named)})
 
 
 def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
@@ -43,18 +44,15 @@ def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
     def count(members: Json) -> None:
         if "graphs" in members:  # the whole, whose graphs have been counted
             return
-        labels, attributes, edges = (_length(members.get(name)) for name in ("node_labels", "node_attributes", "edges"))
-        counts.update(graphs=1, nodes=max(labels, attributes), edges=edges)
+        sizes = {name: len(value) for name, value in members.items() if isinstance(value, list)}
+        nodes = max(sizes.get("node_labels", 0), sizes.get("node_attributes", 0))
+        counts.update(graphs=1, nodes=nodes, edges=sizes.get("edges", 0))
         for noun, limit in most.items():
             if counts[noun] > limit:
                 reason = f"The input has at least {counts[noun]:,} {noun}; {limit:,} are the most."
                 raise Refused(413, f"too_many_{noun}", reason)
 
     return read_json(data, GraphsInput, "bad_graphs", count).graphs
-
-
-def _length(value: object) -> int:
-    return len(value) if isinstance(value, list) else 0
 
 
 def _size(graph: "GraphInput", number: int) -> int:
@@ -98,12 +96,3 @@ def _batch(given: "list[GraphInput]", sizes: list[int]) -> GraphBatch:
         node_labels=np.array(labels) if labels else None,
         node_attributes=np.array(attributes, dtype=np.float64) if attributes else None,
     )
-
-
-def _in_words(graph: "GraphInput", number: int, node_ptr: IntArray) -> Json:
-    """The nodes of a graph in a row: their labels, or their numbers where they have none."""
-    first, stop = node_ptr[number : number + 2].tolist()
-    words = [str(label)[:MOST_LETTERS] for label in graph.node_labels or range(stop - first)]
-    starts = offsets(np.array([len(word) + 1 for word in words])).tolist()
-    marks = [[start, start + len(word), first + k] for k, (word, start) in enumerate(zip(words, starts, strict=False))]
-    return {"graph": number, "text": " ".join(words), "marks": marks}

@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import asdict
 from time import monotonic
 
+from cfmgml.common.typing import Json
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.worker_messages import Header, pack_message, read_message_async
+from cfmgml.web.worker_messages import pack_message, read_message_async
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
@@ -48,7 +50,7 @@ class Worker:
         worker = cls(process)
         try:
             async with asyncio.timeout(START_SECONDS):
-                await worker.ask({"models": dict(models), "limits": limits.to_json()})
+                await worker.ask({"models": dict(models), "limits": asdict(limits)})
         except BaseException:
             worker.kill()
             await worker.ended()
@@ -60,7 +62,7 @@ class Worker:
     def is_running(self) -> bool:
         return self._process.returncode is None
 
-    async def ask(self, header: Header, body: bytes = b"") -> tuple[Header, bytes]:
+    async def ask(self, header: Json, body: bytes = b"") -> tuple[Json, bytes]:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -94,13 +96,13 @@ class Worker:
 class WorkerPool:
     """Workers that take inputs one at a time; more than may wait are refused (503), slow ones ended (504)."""
 
-    def __init__(self, models: Mapping[str, ModelFile], limits: Limits) -> None:
-        self._models = models
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._models: Mapping[str, ModelFile] = {}
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._alive: set[Worker] = set()
-        self._inside = 0
+        self.n_inside = 0  # requests that are waiting or worked on
         self._answer_seconds: float | None = None  # none yet
         self._start_seconds = 0.0
         self.n_replaced = 0
@@ -109,12 +111,8 @@ class WorkerPool:
     def n_alive(self) -> int:
         return sum(worker.is_running for worker in self._alive)
 
-    @property
-    def n_inside(self) -> int:
-        """Requests that are waiting or worked on."""
-        return self._inside
-
-    async def start(self) -> None:
+    async def start(self, models: Mapping[str, ModelFile]) -> None:
+        self._models, self._idle = models, asyncio.Queue()  # a queue belongs to the loop that runs now
         started = asyncio.gather(*(Worker.start(self._models, self._limits) for _ in range(self._limits.n_workers)))
         for worker in await started:
             self._enter(worker)
@@ -132,20 +130,20 @@ class WorkerPool:
     # -- questions ---------------------------------------------------------------------------
 
     def check_not_full(self) -> None:
-        if self._inside >= self._limits.n_workers + self._limits.waiting:
+        if self.n_inside >= self._limits.n_workers + self._limits.waiting:
             raise self.busy()
 
     @contextlib.asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """A place inside, or a refusal."""
         self.check_not_full()
-        self._inside += 1
+        self.n_inside += 1
         try:
             yield
         finally:
-            self._inside -= 1
+            self.n_inside -= 1
 
-    async def ask(self, header: Header, body: bytes) -> tuple[int, bytes]:
+    async def ask(self, header: Json, body: bytes) -> tuple[int, bytes]:
         """Status and JSON of the answer, from the first worker that is free.
 
         A worker can die of something else than its input: there is a second try, with another one. Those who were
@@ -162,13 +160,11 @@ class WorkerPool:
             raise self.busy("interrupted", "The server's workers were killed.")
         raise Refused(500, "failed", "The server failed at this input.")
 
-    def expected_wait(self) -> float:
-        """Seconds until those inside now are answered, by what answers have taken of late."""
-        n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
-        return self._inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
-
     def busy(self, code: str = "busy", reason: str = "The server is busy.") -> Refused:
-        seconds = max(1, math.ceil(self.expected_wait()))
+        """Says when those inside now will be answered, by what answers have taken of late."""
+        n_alive, each = self.n_alive, self._answer_seconds or FIRST_SECONDS
+        wait = self.n_inside * each / max(n_alive, 1) + (0.0 if n_alive else self._start_seconds)
+        seconds = max(1, math.ceil(wait))
         return Refused(503, code, f"{reason} Try again in {seconds} s.", retry_after=seconds)
 
     async def _free_worker(self) -> Worker:
@@ -181,7 +177,7 @@ class WorkerPool:
         except TimeoutError:
             raise self.busy() from None
 
-    async def _answer(self, worker: Worker, header: Header, body: bytes) -> tuple[Header, bytes]:
+    async def _answer(self, worker: Worker, header: Json, body: bytes) -> tuple[Json, bytes]:
         begin = monotonic()
         reply = asyncio.create_task(worker.ask(header, body))
         try:
@@ -201,7 +197,7 @@ class WorkerPool:
         self._idle.put_nowait(worker)
         return answer
 
-    async def _abandon(self, worker: Worker, reply: "asyncio.Task[tuple[Header, bytes]]") -> None:
+    async def _abandon(self, worker: Worker, reply: "asyncio.Task[tuple[Json, bytes]]") -> None:
         """Nobody waits for a reply any more: if it takes longer than a new worker would, have a new worker."""
         try:
             async with asyncio.timeout(worker.start_seconds):
@@ -237,13 +233,10 @@ class WorkerPool:
             self._alive.discard(worker)
             self.n_replaced += 1
             log.warning("a worker ended and is replaced")
-            worker = await self._start_another()
-            self._enter(worker)
-
-    async def _start_another(self) -> Worker:
-        while True:
-            try:
-                return await Worker.start(self._models, self._limits)
-            except Exception as error:
-                log.error("a worker cannot be started (%s)", type(error).__name__)
-                await asyncio.sleep(RETRY_SECONDS)
+            while worker not in self._alive:
+                try:
+                    worker = await Worker.start(self._models, self._limits)
+                    self._enter(worker)
+                except Exception as error:
+                    log.error("a worker cannot be started (%s)", type(error).__name__)
+                    await asyncio.sleep(RETRY_SECONDS)

@@ -25,10 +25,8 @@ def add_problems(app: "FastAPI", metrics: Metrics) -> None:
         return await refuse(request, Refused(422, "bad_parameter", what_is_wrong(error.errors())))
 
     async def plain(request: Request, error: HTTPException) -> JSONResponse:
-        codes = {404: "not_found", 405: "wrong_method"}
-        answer = await refuse(
-            request, Refused(error.status_code, codes.get(error.status_code, "refused"), str(error.detail))
-        )
+        code = {404: "not_found", 405: "wrong_method"}.get(error.status_code, "refused")
+        answer = await refuse(request, Refused(error.status_code, code, str(error.detail)))
         answer.headers.update(error.headers or {})
         return answer
 

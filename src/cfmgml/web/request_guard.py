@@ -3,9 +3,8 @@
 import asyncio
 import contextlib
 import ipaddress
-import json
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from time import perf_counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -37,17 +36,10 @@ log = logging.getLogger("cfmgml.web")
 class RequestGuard:
     """Pure ASGI, so that nothing of a body is read before it is wanted.
 
-    Parameters
-    ----------
-    app
-        What it stands before.
-    metrics
-        Where requests are counted.
-    hosts
-        Names that a request's Host may have, so that another site cannot reach a server on this machine by pointing its
-        own name here (DNS rebinding); None for any. An address may always be asked by that address: no site has it
-        for a name. Pages under these names may ask, whatever Host a proxy makes of them; those under this machine's own
-        names (`LOOPBACK`) only if it is the Host that they ask, as other servers of this machine have pages too.
+    ``hosts`` are names that a request's Host may have, so that another site cannot reach a server on this machine by
+    pointing its own name here (DNS rebinding); None for any. An address may always be asked by that address: no site
+    has it for a name. Pages under these names may ask, whatever Host a proxy makes of them; those under this machine's
+    own names (`LOOPBACK`) only if it is the Host that they ask, as other servers of this machine have pages too.
     """
 
     def __init__(self, app: "ASGIApp", metrics: Metrics, hosts: Collection[str] | None) -> None:
@@ -61,20 +53,22 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         from starlette.requests import ClientDisconnect
+        from starlette.responses import JSONResponse
 
         start, body = perf_counter(), Tracked(scope, receive)
         sender = _Sender(send, body, with_content=scope["method"] != "HEAD")
         asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             refusal = self._refusal(scope)
-            if refusal is None:
-                await self._app(asked, body, sender)
-            else:
-                await _refuse(refusal, sender)
+            answer = self._app if refusal is None else JSONResponse(refusal.to_json(), refusal.status)
+            await answer(asked, body, sender)
         except ClientDisconnect:
             sender.status = GONE
         except asyncio.CancelledError:  # the server stops, and this request's time is over
-            await sender.stop()
+            if not sender.is_started:
+                body.is_done = True  # there is no time left to wait for the rest of it
+                refusal = Refused(503, "stopping", "The server is stopping. Try again when it is back.")
+                await JSONResponse(refusal.to_json(), refusal.status)(asked, body, sender)
         finally:
             self._note(scope["method"], asked, sender.status, perf_counter() - start)
 
@@ -82,19 +76,16 @@ class RequestGuard:
         """Why a request is turned away by its headers alone."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
-        if self._hosts is not None and host_name(host) not in self._hosts | _own_address(scope):
+        if self._hosts is not None and host_and_name(f"//{host}")[1] not in self._hosts | _own_address(scope):
             reason = "This server does not answer to that host name; --allow-host names those that it does."
             return Refused(421, "unknown_host", reason)
         origin = headers.get("origin")
-        foreign = origin is not None and not self._is_own_page(origin, host)
+        page, page_name = host_and_name(origin or "")
+        foreign = origin is not None and page != host.lower() and page_name not in self._sites
         is_link = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"  # followed to the page
         if foreign or (headers.get("sec-fetch-site") == "cross-site" and not is_link):
             return Refused(403, "foreign_origin", "This server does not answer to pages of other sites.")
         return None
-
-    def _is_own_page(self, origin: str, host: str) -> bool:
-        netloc = urlsplit_netloc(origin)
-        return netloc == host.lower() or host_name(netloc) in self._sites
 
     def _note(self, method: str, scope: "Scope", status: int, seconds: float) -> None:
         """By the route's pattern: neither counts nor log hold anything that was sent."""
@@ -111,48 +102,37 @@ class _Sender:
         self._send = send
         self._body = body
         self._with_content = with_content
-        self._is_started = False
+        self.is_started = False
         self.status = 500
 
     async def __call__(self, message: "Message") -> None:
+        from starlette.datastructures import MutableHeaders
+
         if message["type"] == "http.response.start":
             if message["status"] >= 400 and message["status"] != 408:  # who is slow has been waited for already
                 await self._body.drain()
-            self.status, self._is_started = message["status"], True
-            message = {**message, "headers": _with_headers(message.get("headers", []))}
+            self.status, self.is_started = message["status"], True
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
         elif not self._with_content:
             message = {**message, "body": b""}
         await self._send(message)
 
-    async def stop(self) -> None:
-        """Say that the server stops, if nothing has been said yet; there is no time left to wait for the client."""
-        if not self._is_started:
-            self._body.is_done = True
-            await _refuse(Refused(503, "stopping", "The server is stopping. Try again when it is back."), self)
 
+def host_and_name(url: str) -> tuple[str, str]:
+    """Of an origin, or of ``//`` and a Host header: its host, and that without port and brackets; empty if it is none.
 
-def urlsplit_netloc(origin: str) -> str:
-    """Host and port of an origin, lower case; empty if it is none.
-
-    >>> urlsplit_netloc("http://LOCALHOST:8000"), urlsplit_netloc("null"), urlsplit_netloc("http://[")
-    ('localhost:8000', '', '')
+    >>> host_and_name("http://LOCALHOST:8000"), host_and_name("//[::1]:8000"), host_and_name("null")
+    (('localhost:8000', 'localhost'), ('[::1]:8000', '::1'), ('', ''))
+    >>> host_and_name("http://["), host_and_name("//a]")
+    (('', ''), ('', ''))
     """
     try:
-        return urlsplit(origin).netloc.lower()
+        parts = urlsplit(url)
+        return parts.netloc.lower(), (parts.hostname or "").lower()
     except ValueError:
-        return ""
-
-
-def host_name(host: str) -> str:
-    """The name in a Host header, lower case, without port and brackets; empty if there is none.
-
-    >>> host_name("Lab.Example:8000"), host_name("[::1]:8000"), host_name("a]")
-    ('lab.example', '::1', '')
-    """
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+        return "", ""
 
 
 def _own_address(scope: "Scope") -> set[str]:
@@ -161,16 +141,3 @@ def _own_address(scope: "Scope") -> set[str]:
     with contextlib.suppress(ValueError):
         return {str(ipaddress.ip_address(address))}
     return set()
-
-
-def _with_headers(given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    names = {name.lower() for name, _ in given}
-    ours = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in names]
-    return [*given, *ours]
-
-
-async def _refuse(refusal: Refused, send: "Send") -> None:
-    body = json.dumps(refusal.to_json()).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

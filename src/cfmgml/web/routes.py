@@ -1,13 +1,15 @@
 """The routes: the page and its files, health and counts, and the API."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cfmgml.builders.pictures.uploads import MEDIA_TYPES
 from cfmgml.common.tables import text_formats
+from cfmgml.common.typing import Json
+from cfmgml.data.questions import Route
 from cfmgml.web.limits import Refused
 from cfmgml.web.metrics import MEDIA_TYPE, Metrics, resident_bytes
 from cfmgml.web.problems import problem_answers
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 API = "/api/v1"
 FILE_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 SHOWN_LIMITS = ("body_bytes", "pixels", "side", "characters", "texts", "nodes", "edges", "regions", "seconds")
-IMAGE_TYPES = (*MEDIA_TYPES, "application/octet-stream")
 
 
 def add_page(app: "FastAPI") -> None:
@@ -53,19 +54,17 @@ def add_status(app: "FastAPI", service: ModelService, metrics: Metrics) -> None:
     @app.get("/healthz", response_model=Health, responses=problem_answers(503), tags=["status"])
     async def healthz() -> Any:
         """Whether there is a worker to answer."""
-        n_alive = 0 if service.pool is None else service.pool.n_alive
-        if n_alive == 0:
-            reason = "No worker is running; one is being started."
-            raise Refused(503, "no_worker", reason) if service.pool is None else service.pool.busy("no_worker", reason)
-        return {"status": "ok", "workers": n_alive}
+        if service.pool.n_alive == 0:
+            raise service.pool.busy("no_worker", "No worker is running; one is being started.")
+        return {"status": "ok", "workers": service.pool.n_alive}
 
     @app.get("/metrics", include_in_schema=False)
     async def prometheus() -> Response:
         pool = service.pool
         gauges = {
-            "requests_inside": ("Requests waiting or worked on.", pool.n_inside if pool else 0),
-            "workers": ("Worker processes running.", pool.n_alive if pool else 0),
-            "workers_replaced": ("Workers ended and replaced.", pool.n_replaced if pool else 0),
+            "requests_inside": ("Requests waiting or worked on.", pool.n_inside),
+            "workers": ("Worker processes running.", pool.n_alive),
+            "workers_replaced": ("Workers ended and replaced.", pool.n_replaced),
             "resident_bytes": ("Memory of the server process, without its workers.", resident_bytes()),
         }
         return Response(metrics.render(gauges), media_type=MEDIA_TYPE)
@@ -116,93 +115,82 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
         **problem_answers(400, 404, 408, 413, 415, 422, 500, 503, 504),
     }
     binary = {"schema": {"type": "string", "format": "binary"}}
-    image_body = {"required": True, "content": dict.fromkeys(IMAGE_TYPES, binary)}
-    text_body, graphs_body = (_json_body(kind) for kind in (TextInput, GraphsInput))
+    bodies: dict[str, Json] = {
+        "image": dict.fromkeys((*MEDIA_TYPES, "application/octet-stream"), binary),
+        "text": _json_body(TextInput),
+        "graphs": _json_body(GraphsInput),
+        "file": {"application/octet-stream": binary},
+    }
     Level = Annotated[
         Literal["bag", "graph", "node"] | None,
         Query(description="Instead of the answer, give the table that `cfmgml predict --level` writes."),
     ]
     Form = Annotated[str, Query(pattern=f"^({'|'.join(text_formats())})$", description="Of the table.")]
 
-    @app.post(
-        f"{API}/models/{{model}}/image",
-        response_class=Response,
-        responses=answers,
-        openapi_extra={"requestBody": image_body},
-        tags=["answers"],
-    )
+    def post(function: Callable[..., Awaitable[Response]]) -> None:
+        """Add the route of a function's name, described by its docstring."""
+        body = {"required": True, "content": bodies[function.__name__]}
+        add = app.post(
+            f"{API}/models/{{model}}/{function.__name__}",
+            response_class=Response,
+            responses=answers,
+            openapi_extra={"requestBody": body},
+            tags=["answers"],
+        )
+        add(function)
+
+    async def ask(
+        request: Request, route: Route, model: str, table: str | None, form: str, regions: int | None = None
+    ) -> Response:
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type not in bodies[route]:
+            raise Refused(415, "wrong_type", f"Content-Type must be one of {', '.join(bodies[route])}.")
+        header = {"model": model, "route": route, "regions": regions, "table": table and [table, form]}
+        if route == "text":
+            return await service.ask(request, header, limits.text_bytes, _check_text)
+        return await service.ask(request, header, limits.body_bytes)
+
+    @post
     async def image(
         model: str,
         request: Request,
         regions: Annotated[int | None, Query(ge=1, le=limits.regions)] = None,
         table: Level = None,
         format: Form = "csv",
-    ) -> Any:
+    ) -> Response:
         """Labels of an image (the body is the file itself), of its regions, and what each superpixel contributes.
 
         `regions` is the most regions that it is cut into; left out, as many as in training.
         """
-        _expect_type(request, IMAGE_TYPES)
-        header = {"model": model, "route": "image", "regions": regions, "table": table and [table, format]}
-        return await service.ask(request, header, limits.body_bytes)
+        return await ask(request, "image", model, table, format, regions)
 
-    @app.post(
-        f"{API}/models/{{model}}/text",
-        response_class=Response,
-        responses=answers,
-        openapi_extra={"requestBody": text_body},
-        tags=["answers"],
-    )
-    async def text(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
+    @post
+    async def text(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
         """Labels of a text, of its sentences, and what each keyword contributes."""
-        _expect_type(request, ("application/json",))
-        header = {"model": model, "route": "text", "table": table and [table, format]}
-        return await service.ask(request, header, limits.text_bytes, _check_text)
+        return await ask(request, "text", model, table, format)
 
-    @app.post(
-        f"{API}/models/{{model}}/graphs",
-        response_class=Response,
-        responses=answers,
-        openapi_extra={"requestBody": graphs_body},
-        tags=["answers"],
-    )
-    async def graphs(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
+    @post
+    async def graphs(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
         """Labels of a bag of graphs, of each graph, and what each node contributes.
 
         For models that learned from graphs of somebody's own.
         """
-        _expect_type(request, ("application/json",))
-        header = {"model": model, "route": "graphs", "table": table and [table, format]}
-        return await service.ask(request, header, limits.body_bytes)
+        return await ask(request, "graphs", model, table, format)
 
-    @app.post(
-        f"{API}/models/{{model}}/file",
-        response_class=Response,
-        responses=answers,
-        openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": binary}}},
-        tags=["answers"],
-    )
-    async def file(model: str, request: Request, table: Level = None, format: Form = "csv") -> Any:
+    @post
+    async def file(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
         """Labels of a file (the body is the file itself), for kinds of input that other packages add."""
-        _expect_type(request, ("application/octet-stream",))
-        header = {"model": model, "route": "file", "table": table and [table, format]}
-        return await service.ask(request, header, limits.body_bytes)
+        return await ask(request, "file", model, table, format)
 
 
-def _json_body(kind: Any) -> dict[str, Any]:
+def _json_body(kind: Any) -> Json:
     """A body for the OpenAPI document, with what it is made of in its place: references would lead nowhere there."""
     schema = kind.model_json_schema()
     parts = schema.pop("$defs", {})
     for value in schema["properties"].values():
         if "$ref" in value.get("items", {}):
             value["items"] = parts[value["items"]["$ref"].rpartition("/")[2]]
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
-
-
-def _expect_type(request: Any, known: Collection[str]) -> None:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type not in known:
-        raise Refused(415, "wrong_type", f"Content-Type must be one of {', '.join(known)}.")
+    return {"application/json": {"schema": schema}}
 
 
 def _check_text(body: bytes) -> bytes:

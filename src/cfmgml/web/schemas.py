@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 NodeLabel = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | Annotated[str, Field(max_length=200)]
 Attribute = Annotated[float, Field(ge=-1e15, le=1e15, allow_inf_nan=False)]  # its square is a number in float32
@@ -121,10 +121,8 @@ class Answer(BaseModel):
     drawing: str | None = Field(None, description="An SVG, of a kind of input that is neither.")
 
 
-class GraphInput(BaseModel):
+class GraphInput(BaseModel, extra="forbid", strict=True):
     """A graph: an entry a node in node_labels, in node_attributes, or in both, as in training; nodes count from 0."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str | None = Field(None, max_length=200)
     node_labels: Checked[NodeLabel] | None = Field(None, description="Numbers, or strings.", examples=[["C", "C", "N"]])
@@ -134,10 +132,8 @@ class GraphInput(BaseModel):
     edges: Checked[Edge] = Field(default=[], description="Pairs of nodes; their direction does not count.")
 
 
-class GraphsInput(BaseModel):
+class GraphsInput(BaseModel, extra="forbid", strict=True):
     """A bag: its graphs."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     graphs: Checked[GraphInput] = Field(min_length=1)
 
@@ -149,10 +145,8 @@ class Health(BaseModel):
     workers: int
 
 
-class TextInput(BaseModel):
+class TextInput(BaseModel, extra="forbid", strict=True):
     """A text, which is cut into sentences; or texts that are cut already."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str | None = Field(None, description="A text.", examples=["Tumour cells grow. They evade the immune system."])
     texts: Checked[str] | None = Field(None, description="Instead of text: its sentences, or other parts.")

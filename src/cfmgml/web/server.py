@@ -51,7 +51,6 @@ def serve(
     device, dtype
         Where and in which precision the model computes, see `CfMGML`; by default as its file says.
     """
-    import_fastapi()
     exhibit = Exhibit(model_path, title=Path(model_path).stem, device=device, dtype=dtype)
     run_server({"model": exhibit}, host, port, limits, allow_hosts)
 
@@ -60,21 +59,23 @@ def run_server(
     exhibits: Mapping[str, Exhibit], host: str, port: int, limits: Limits | None, allow_hosts: Collection[str] = ()
 ) -> None:
     """Start the workers, say where it listens as soon as it does, and serve until stopped."""
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
-    local, bounds, hosts = is_loopback(host), limits or Limits(), known_hosts(host, allow_hosts)
+    import_fastapi()
+    import uvicorn
+
+    bounds, hosts = limits or Limits(), known_hosts(host, allow_hosts)
     with listen(host, port) as listening:  # before the work, so that a port that is taken fails now
         app = create_app(exhibits, limits=bounds, hosts=hosts)
-        _log_to_stderr()
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+        logging.getLogger("cfmgml.web").setLevel(logging.INFO)
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
         class Announced(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().startup(sockets)
                 if self.started:
-                    _announce(address, local)
+                    _say(f"Serving on {address} (Ctrl-C stops it).")
+                    if not is_loopback(host):
+                        _say("Anyone who can reach this machine can use it: there is no password.")
 
         server = Announced(server_config(app, bounds))
         if sys.stderr.isatty():
@@ -84,12 +85,6 @@ def run_server(
     if not server.started:
         raise OSError("the server did not start; what it wrote above says why.")
     _say("Stopped.")
-
-
-def _announce(address: str, local: bool) -> None:
-    _say(f"Serving on {address} (Ctrl-C stops it).")
-    if not local:
-        _say("Anyone who can reach this machine can use it: there is no password.")
 
 
 def known_hosts(host: str, allow_hosts: Collection[str]) -> frozenset[str]:
@@ -144,17 +139,9 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
-    if host == "localhost":
-        return True
-    try:
+    with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("cfmgml.web").setLevel(logging.INFO)
+    return host == "localhost"
 
 
 def _say(text: str) -> None:

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-def _as_it_is(body: bytes) -> bytes:
-    return body
-
-
 class ModelService:
     """Exhibits, their descriptions, and the workers while the application runs."""
 
@@ -31,16 +27,15 @@ class ModelService:
         self.exhibits = exhibits
         self.limits = limits
         self.about = {name: describe(name, item, limits) for name, item in exhibits.items()}
-        self.pool: WorkerPool | None = None
+        self.pool = WorkerPool(limits)
         self.intake = Intake(limits)
 
     @contextlib.asynccontextmanager
     async def open(self, app: "FastAPI") -> AsyncIterator[None]:
         with tempfile.TemporaryDirectory(prefix="cfmgml-") as folder:
             files = {name: item.write(Path(folder) / f"{name}.cfmgml") for name, item in self.exhibits.items()}
-            self.pool = WorkerPool(files, self.limits)
             try:
-                await self.pool.start()
+                await self.pool.start(files)
                 yield
             finally:
                 await self.pool.stop()
@@ -51,17 +46,12 @@ class ModelService:
         return self.about[name]
 
     async def ask(
-        self,
-        request: "Request",
-        header: Json,
-        most_bytes: int,
-        prepare: Callable[[bytes], bytes] = _as_it_is,
+        self, request: "Request", header: Json, most_bytes: int, prepare: Callable[[bytes], bytes] = bytes
     ) -> "Response":
         """Read a body, let a worker answer, and pass the answer on as it is."""
         from starlette.responses import Response
 
         self.find(header["model"])
-        assert self.pool is not None
         self.pool.check_not_full()  # before a body is read in vain
         body = prepare(await self.intake.read(request, most_bytes))
         async with self.pool.place():

@@ -14,14 +14,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from cfmgml.common.typing import Json
 from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import Exhibit
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.worker_messages import Header, pack_message, read_message
+from cfmgml.web.worker_messages import pack_message, read_message
 
 
-def answer(analysts: Mapping[str, Analyst], header: Header, body: bytes) -> tuple[int, dict[str, Any] | bytes]:
+def answer(analysts: Mapping[str, Analyst], header: Json, body: bytes) -> tuple[int, dict[str, Any] | bytes]:
     """The status and the content of the reply to one input; it never raises."""
     try:
         analyst = analysts[header["model"]]
@@ -60,7 +61,7 @@ def bound_memory(n_bytes: int) -> None:
 def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Load what the first message names, then answer until the pipe ends."""
     header, _ = read_message(incoming)
-    limits = Limits.from_json(header["limits"])
+    limits = Limits(**header["limits"])
     analysts = {name: Analyst(Exhibit(**given).load(), limits) for name, given in header["models"].items()}
     for analyst in analysts.values():
         analyst.warm_up()
@@ -79,7 +80,7 @@ def run(incoming: BinaryIO, outgoing: BinaryIO) -> None:
         _send(outgoing, {"status": status}, content)
 
 
-def _send(outgoing: BinaryIO, header: Header, body: bytes = b"") -> None:
+def _send(outgoing: BinaryIO, header: Json, body: bytes = b"") -> None:
     outgoing.write(pack_message(header, body))
     outgoing.flush()
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import struct
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
 from cfmgml.common.typing import Json
 
@@ -11,10 +11,8 @@ LENGTHS = struct.Struct(">IQ")
 MAX_HEADER = 2**20
 MAX_BODY = 2**30
 
-Header: TypeAlias = Json
 
-
-def pack_message(header: Header, body: bytes = b"") -> bytes:
+def pack_message(header: Json, body: bytes = b"") -> bytes:
     """A message as bytes.
 
     >>> import io
@@ -25,14 +23,14 @@ def pack_message(header: Header, body: bytes = b"") -> bytes:
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
-def read_message(stream: BinaryIO) -> tuple[Header, bytes]:
+def read_message(stream: BinaryIO) -> tuple[Json, bytes]:
     """The next message of a pipe; EOFError where it ends."""
     n_header, n_body = _lengths(_exactly(stream, LENGTHS.size))
     header = json.loads(_exactly(stream, n_header))
     return header, _exactly(stream, n_body)
 
 
-async def read_message_async(stream: asyncio.StreamReader) -> tuple[Header, bytes]:
+async def read_message_async(stream: asyncio.StreamReader) -> tuple[Json, bytes]:
     """The next message; asyncio.IncompleteReadError where the pipe ends."""
     n_header, n_body = _lengths(await stream.readexactly(LENGTHS.size))
     header = json.loads(await stream.readexactly(n_header))
