@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from cfmgml.data.builder import find_kind
+from cfmgml.data.builder import FileInput, find_kind
 
 
 def parts_of(kind, options):
@@ -18,7 +18,7 @@ def parts_of(kind, options):
 
 def bags_of(kind, sources, **options):
     builder, given = parts_of(kind, options)
-    return builder.from_files(sources, **given)
+    return builder.from_files(FileInput(sources, **given))
 
 
 def image_bags(sources, **options):
@@ -36,5 +36,5 @@ def graph_bags(sources, **options):
 def input_stream(kind, sources, pattern=None, **options):
     builder, given = parts_of(kind, options)
     if pattern is not None:
-        return pattern.builder.stream(sources, label_names=pattern.label_names, **given)
-    return builder.stream(sources, **given)
+        return pattern.builder.stream(FileInput(sources, label_names=pattern.label_names, **given))
+    return builder.stream(FileInput(sources, **given))

@@ -162,7 +162,7 @@ def test_no_kind_of_input_is_compared_as_a_string():
         for side in [node.left, *node.comparators]
         if isinstance(side, ast.Constant) and side.value in kinds
     ]
-    assert wrong == ["builders/pictures/tasks.py:52"]  # the name of a parameter
+    assert wrong == ["builders/pictures/tasks.py:50"]  # the name of a parameter
 
 
 def test_any_is_rare():

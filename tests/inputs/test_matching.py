@@ -66,7 +66,7 @@ def test_a_path_as_it_was_given_comes_first():
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), unique=True))
 def test_every_row_is_used_or_told_of(rows, names):
     for found in (
-        match_names(rows, names),
+        match_names(rows, names, "l.csv"),
         match_files([f"{row}.png" for row in rows], [Path(f"{name}.png") for name in names], SUFFIXES, "l.csv"),
     ):
         assert len(found.keys) == len(names)

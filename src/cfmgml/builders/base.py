@@ -4,20 +4,20 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cfmgml.common.typing import FloatArray, NameArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import BagBuilder, FileOptions, Paths
+from cfmgml.data.builder import BagBuilder, FileInput
 from cfmgml.data.questions import Form, InputLimits, Question, Refused, Reply, nodes_as_words
 from cfmgml.data.streams import BagStream, Piece
 from cfmgml.plots.graphs import plot_graph_bag
 from cfmgml.reading.labels import read_labels
-from cfmgml.reading.matching import match_files
+from cfmgml.reading.matching import RowMatch, match_files
 from cfmgml.reading.paths import file_names, list_files
-from cfmgml.reading.remarks import UnusedRows, with_remarks
+from cfmgml.reading.remarks import with_remarks
 
 
 @dataclass(frozen=True)
@@ -57,66 +57,33 @@ class Builder(BagBuilder):
         """What to build of something sent: its text."""
         return content.decode() if isinstance(content, bytes) else content
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
+    def from_files(self, given: FileInput) -> BagDataset:
         self.check_version()
-        files = list_files(paths, self.suffixes, self.nouns)
+        files = list_files(given.paths, self.suffixes, self.nouns)
         bags = self.build([self.read(file) for file in files])
         if bags.n_bags != len(files):
             raise ValueError(f"{type(self).__name__}.build must give one bag a source: {bags.n_bags} of {len(files)}.")
-        return self.labelled(bags, files, labels, label_names)
+        return self.labelled(bags, files, given)
 
-    def labelled(
-        self,
-        bags: BagDataset,
-        files: Sequence[Path],
-        labels: str | Path | Literal[False] | None,
-        label_names: Sequence[str] | None,
-    ) -> BagDataset:
+    def labelled(self, bags: BagDataset, files: Sequence[Path], given: FileInput) -> BagDataset:
         """Bags, one a file, with the names of their files and the labels that a table gives these."""
-        given: dict[str, Any] = {"bag_names": np.array(file_names(files))}
-        unused = UnusedRows()
-        if labels:
-            table = read_labels(labels).in_order(label_names)
+        arrays: dict[str, Any] = {"bag_names": np.array(file_names(files))}
+        matched = RowMatch()
+        if given.labels:
+            table = read_labels(given.labels).in_order(given.label_names)
             matched = match_files(table.rows, files, self.suffixes, table.source)
-            if None in matched.keys:
-                lacking = files[matched.keys.index(None)].name
-                raise ValueError(f"{table.source} has no row for {lacking} ({matched.keys.count(None)} have none).")
-            given["Y"] = table.matrix([key for key in matched.keys if key is not None])
-            given["label_names"] = np.array(table.label_names)
-            unused = UnusedRows(table.source, matched.unmatched)
-        return with_remarks(replace(bags, **given), unused)
+            arrays["Y"] = table.matrix(matched.complete([file.name for file in files], self.nouns))
+            arrays["label_names"] = np.array(table.label_names)
+        return with_remarks(replace(bags, **arrays), matched)
 
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagStream:
-        return BuiltStream(self.from_files(paths, labels=labels, label_names=label_names, options=options))
+    def stream(self, given: FileInput) -> BagStream:
+        return BuiltStream(self.from_files(given))
 
-    def show(
-        self,
-        bags: BagDataset,
-        k: int = 0,
-        contributions: FloatArray | None = None,
-        *,
-        scores: FloatArray | None = None,
-        label: int | str | None = None,
-        ax: Any = None,
-        **content: Any,
-    ) -> Any:
+    def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
+        content = shown.keys() - {"scores", "label", "ax"}
         if content:
-            raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(content)}.")
-        return plot_graph_bag(bags, k, scores=scores, contributions=contributions, label=label, ax=ax)
+            raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(sorted(content))}.")
+        return plot_graph_bag(bags, k, contributions=contributions, **shown)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
         parts = sent.content if isinstance(sent.content, list) else [sent.content]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cfmgml.builders.pictures.uploads import decode_picture
 from cfmgml.common.segments import offsets, segment_ids
 from cfmgml.common.typing import ArrayLike, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileOptions, Paths
+from cfmgml.data.builder import FileInput
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.reading.paths import list_files
@@ -66,20 +66,13 @@ class DigitBuilder(Builder):
             builder=self,
         )
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
+    def from_files(self, given: FileInput) -> BagDataset:
         self.check_version()
-        files = list_files(paths, IMAGE_SUFFIXES, "picture")
+        files = list_files(given.paths, IMAGE_SUFFIXES, "picture")
         strips = [_strip(file) for file in files]
         bags = self.build(np.concatenate(strips), sizes=[len(strip) for strip in strips])
         names = [f"{file.stem}#{k + 1}" for file, strip in zip(files, strips, strict=True) for k in range(len(strip))]
-        return self.labelled(replace(bags, graph_names=np.array(names)), files, labels, label_names)
+        return self.labelled(replace(bags, graph_names=np.array(names)), files, given)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
         assert isinstance(sent.content, bytes)
@@ -96,7 +89,7 @@ class DigitBuilder(Builder):
             {**entry, "at": [(k + 0.5) * SIDE, SIDE / 2], "share": 1 / len(digits)}
             for k, entry in enumerate(part_names(bag, self.part))
         ]
-        shown = picture_map(numbers.transpose(1, 0, 2).reshape(SIDE, -1), region, (pixels.shape[1], pixels.shape[0]))
+        shown = picture_map(numbers.transpose(1, 0, 2).reshape(SIDE, -1), region, pixels.shape)
         return Reply(bag, entries, {"picture": shown})
 
     def example(self) -> Question | None:

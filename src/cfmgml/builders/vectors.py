@@ -10,7 +10,7 @@ from cfmgml.builders.base import Builder
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import Paths
+from cfmgml.data.builder import FileInput
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.questions import Form
 
@@ -32,15 +32,9 @@ class VectorBuilder(Builder):
         """Bags from arrays (n_instances, n_features); ``labels`` is a matrix, ``options`` go to `BagDataset`."""
         vectors = np.concatenate([np.asarray(part) for part in sources])
         none = np.zeros(len(vectors) + 1, dtype=np.int64)
-        graphs = GraphBatch(
-            node_ptr=np.arange(len(vectors) + 1),
-            edge_ptr=none,
-            edges=np.zeros((2, 0), dtype=np.int64),
-            node_attributes=vectors,
-        )
+        edges = np.zeros((2, 0), dtype=np.int64)
+        graphs = GraphBatch(np.arange(len(vectors) + 1), none, edges, node_attributes=vectors)
         return BagDataset(graphs, offsets(np.array([len(part) for part in sources])), Y=labels, builder=self, **options)
 
-    def from_files(self, paths: Paths, **options: Any) -> BagDataset:
-        raise ValueError(
-            "vectors are read by the loaders of cfmgml.datasets, or built in Python (VectorBuilder.build)."
-        )
+    def from_files(self, given: FileInput) -> BagDataset:
+        raise ValueError("vectors come from the loaders of cfmgml.datasets, or from Python (VectorBuilder.build).")

@@ -117,6 +117,7 @@ def _build(
     like: Like = None,
     **own: Any,
 ) -> None:
+    from cfmgml.data.builder import FileInput
     from cfmgml.inputs.patterns import bags_like, is_file_of_bags
 
     _check_targets(out, store, append)
@@ -130,11 +131,11 @@ def _build(
     with hint_on_pictures(OnError(getattr(options, "on_error", OnError.STOP))):
         if store is not None and out is None and not is_file_of_bags(inputs):  # a file of bags needs all of them
             maker, names = (pattern.builder, pattern.label_names) if pattern else (builder(**parameters), None)
-            stream = maker.stream(inputs, labels=labels, label_names=names, options=options)
+            stream = maker.stream(FileInput(inputs, labels, names, options))
             _write_stream(stream, store, partition, append)
             return
         if pattern is None:
-            bags = builder(**parameters).from_files(inputs, labels=labels, options=options)
+            bags = builder(**parameters).from_files(FileInput(inputs, labels, options=options))
         else:
             bags = bags_like(pattern, inputs, labels=labels, options=options)
     if out is not None:

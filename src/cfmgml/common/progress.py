@@ -8,9 +8,9 @@ from cfmgml.common.printable import screened_console
 
 
 @contextlib.contextmanager
-def progress(description: str, total: int, enabled: bool) -> Iterator[Callable[[int], None]]:
-    """A function to call with the number of steps just done; does nothing unless ``enabled``."""
-    if not enabled:
+def progress(description: str, total: int, enabled: bool | None) -> Iterator[Callable[[int], None]]:
+    """A function to call with the number of steps just done; idle unless ``enabled`` (None: on a terminal)."""
+    if not (sys.stderr.isatty() if enabled is None else enabled):
         yield lambda steps: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

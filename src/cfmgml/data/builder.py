@@ -21,7 +21,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, Self, TypeVar
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.typing import BoolArray, FloatArray
@@ -86,6 +86,15 @@ class FileOptions:
     """Options of reading a kind's files that do not change what is built of each; a subclass has them as fields."""
 
 
+class FileInput(NamedTuple):
+    """Files as they lie on disk, their labels, and how to read them."""
+
+    paths: Paths
+    labels: str | Path | Literal[False] | None = None  # a table; None: those that come with the files; False: none
+    label_names: Sequence[str] | None = None  # the order of labels, as a model has them; others are refused
+    options: FileOptions | None = None
+
+
 @dataclass(frozen=True)
 class BagBuilder(ABC):
     """How raw input of one kind becomes bags, and how such bags are drawn. `cfmgml.builders.Builder` has defaults."""
@@ -120,29 +129,11 @@ class BagBuilder(ABC):
         return self.build(sources, **options)
 
     @abstractmethod
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> "BagDataset":
-        """Bags from files as they lie on disk.
-
-        ``labels`` is a table, None for labels that come with the files, False for none; ``label_names`` is the order of
-        labels, others are refused.
-        """
+    def from_files(self, given: FileInput) -> "BagDataset":
+        """Bags from files as they lie on disk."""
 
     @abstractmethod
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> "BagStream":
+    def stream(self, given: FileInput) -> "BagStream":
         """What `from_files` builds, a few bags at a time."""
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 
 from cfmgml.common.files import read_header
 from cfmgml.common.segments import lengths
-from cfmgml.common.typing import IntArray, JsonView
+from cfmgml.common.typing import IntArray, JsonView, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder, known_builder
 from cfmgml.data.graphs import GraphBatch
@@ -33,15 +33,13 @@ def describe_file(path: str | Path) -> Description:
         raise ValueError(f"{path} holds a {header['kind']}, neither bags nor a model.")
     noun, describe = kinds[header["kind"]]
     about = {
-        "file": {
-            "holds": noun,
-            "bytes": Path(path).stat().st_size,
-            "file version": header["version"],
-            "written by": header.get("written_by", "cfmgml 0.1.0"),
-            "sha256 of content": header["digest"],
-        }
+        "holds": noun,
+        "bytes": Path(path).stat().st_size,
+        "file version": header["version"],
+        "written by": header.get("written_by", "cfmgml 0.1.0"),
+        "sha256 of content": header["digest"],
     }
-    return {**about, **describe(Path(path), header["meta"])}
+    return {"file": about, **describe(Path(path), header["meta"])}
 
 
 def _describe_bags(path: Path, meta: JsonView) -> Description:
@@ -60,8 +58,11 @@ def _describe_store(store: BagStore) -> Description:
     partitions: Description = {"partitions": store.n_partitions}
     if store.n_partitions > 1:
         partitions["graphs a partition"] = _spread(np.array([part.n_graphs for part in store.partitions]))
+    manifest = "none: written by an older cfmgml, and a missing partition cannot be noticed"
+    if store.has_manifest:
+        manifest = f"{store.n_partitions} partitions, with digests"
     return {
-        "folder": {"holds": "store", "bytes": store.n_bytes, **partitions, "manifest": _manifest(store)},
+        "folder": {"holds": "store", "bytes": store.n_bytes, **partitions, "manifest": manifest},
         "built": _built(store.builder, store.info),
         "sizes": {
             "bags": store.n_bags,
@@ -75,12 +76,6 @@ def _describe_store(store: BagStore) -> Description:
         "labels": _store_labels(store),
         "fingerprint": store.fingerprint(),
     }
-
-
-def _manifest(store: BagStore) -> str:
-    if store.has_manifest:
-        return f"{store.n_partitions} partitions, with digests"
-    return "none: written by an older cfmgml, and a missing partition cannot be noticed"
 
 
 def _describe_model(path: Path, meta: JsonView) -> Description:
@@ -147,19 +142,19 @@ def _store_labels(store: BagStore) -> Description:
     if "Y" not in store.columns or store.label_names is None:
         return {"known": "no labels"}
     counts, known = store.label_counts()
-    return {
-        "known": f"{known.sum() / (store.n_bags * store.n_labels):.0%}",
-        "a bag": round(float(counts.sum() / store.n_bags), 2),
-        "bags": dict(zip(store.label_names.tolist(), counts.tolist(), strict=True)),
-    }
+    return _counted(store.label_names, counts, store.n_bags, known.sum() / (store.n_bags * store.n_labels))
 
 
 def _labels(bags: BagDataset) -> Description:
     if bags.Y is None or bags.label_names is None:
         return {"known": "no labels"}
     known = 1.0 if bags.Y_known is None else float(bags.Y_known.mean())
-    counts = dict(zip(bags.label_names.tolist(), bags.Y.sum(axis=0).tolist(), strict=True))
-    told: Description = {"known": f"{known:.0%}", "a bag": round(float(bags.Y.sum() / bags.n_bags), 2), "bags": counts}
+    told = _counted(bags.label_names, bags.Y.sum(axis=0), bags.n_bags, known)
     if bags.graph_Y is not None:
         told["graphs"] = dict(zip(bags.label_names.tolist(), bags.graph_Y.sum(axis=0).tolist(), strict=True))
     return told
+
+
+def _counted(names: NameArray, counts: IntArray, n_bags: int, known: float) -> Description:
+    of_label = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    return {"known": f"{known:.0%}", "a bag": round(float(counts.sum() / n_bags), 2), "bags": of_label}

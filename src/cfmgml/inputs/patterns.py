@@ -8,7 +8,7 @@ from typing import Literal
 from cfmgml.builders.base import with_label_names
 from cfmgml.common.files import read_header
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import BagBuilder, FileOptions, Paths, known_builder
+from cfmgml.data.builder import BagBuilder, FileInput, FileOptions, Paths, known_builder
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.stores import BagStore, is_store
 
@@ -74,8 +74,8 @@ def bags_like(
         bags = BagDataset.load(sources[0])
         pattern.builder.check_same(bags.builder)
         return bags
-    bags = pattern.builder.from_files(sources, labels=labels, label_names=pattern.label_names, options=options)
-    return with_label_names(bags, pattern.label_names)
+    given = FileInput(sources, labels, pattern.label_names, options)
+    return with_label_names(pattern.builder.from_files(given), pattern.label_names)
 
 
 def is_file_of_bags(sources: Paths) -> bool:

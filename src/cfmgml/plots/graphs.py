@@ -45,26 +45,21 @@ def plot_graph_bag(
     ax.set_title(drawable(_title(shown)), loc="left", fontsize=10, parse_math=False)
     for place, number in enumerate(order.tolist()):
         inset = ax.inset_axes((place / len(order), 0.0, 0.96 / len(order), 0.9))
-        draw_graph(inset, shown, number, f"{_called(shown, number)}: {{}} nodes")
+        names = shown.bag.graph_names
+        draw_graph(inset, shown, number, f"graph {number + 1}" if names is None else str(names[number]), "nodes")
         if shown.scores is not None:
-            truth = None if shown.bag.graph_Y is None else shown.bag.graph_Y[number]
-            inset.title.set_color(verdict_colour(shown.scores[number], truth))
+            inset.title.set_color(verdict_colour(shown.scores[number], shown.truth(number)))
     return ax
 
 
 def _title(shown: Shown) -> str:
     one = shown.bag
     parts = ["bag" if one.bag_names is None else str(one.bag_names[0])]
-    if shown.label is not None and one.label_names is not None:
-        parts.append(f"nodes for {one.label_names[shown.label]}")
+    if shown.label_name:
+        parts.append(f"nodes for {shown.label_name}")
     if one.n_graphs > MOST_GRAPHS:
         parts.append(f"{MOST_GRAPHS} of {one.n_graphs} graphs")
     return "; ".join(parts)
-
-
-def _called(shown: Shown, number: int) -> str:
-    name = f"graph {number + 1}" if shown.bag.graph_names is None else str(shown.bag.graph_names[number])
-    return name.replace("{", "(").replace("}", ")")
 
 
 def strongest(shown: Shown) -> float:
@@ -85,48 +80,32 @@ def decider(shown: Shown) -> int:
     return 0 if shown.scores is None or shown.label is None else int(shown.scores[:, shown.label].argmax())
 
 
-def draw_graph(ax: "Axes", shown: Shown, number: int, title: str) -> None:
-    """The nodes of one graph in a circle, in their order, from the top clockwise; ``title`` gets their number."""
+def draw_graph(ax: "Axes", shown: Shown, number: int, name: str, nodes: str) -> None:
+    """The nodes of one graph in a circle, in their order, from the top clockwise; ``nodes`` is what they are."""
     graph = shown.bag.graphs[number]
-    nodes = slice(*shown.bag.graphs.node_ptr[number : number + 2])
-    values = np.zeros(graph.n_nodes) if shown.contributions is None else shown.contributions[nodes]
-    kept = np.sort(np.lexsort((-_degrees(graph), -np.abs(values)))[:MOST_NODES])
+    values, degrees = shown.of_nodes(number), np.bincount(graph.edges[0], minlength=graph.n_nodes)
+    kept = np.sort(np.lexsort((-degrees, -np.abs(values)))[:MOST_NODES])
     angles = np.pi / 2 - 2 * np.pi * (np.arange(len(kept)) + 0.5) / len(kept)  # none upright, under the title
-    size = _font_size(ax)
-    _draw_edges(ax, graph, dict(zip(kept.tolist(), angles.tolist(), strict=True)))
-    for node, angle in zip(kept.tolist(), angles.tolist(), strict=True):
-        name = _node_name(graph, node)
-        _draw_word(ax, name, angle, heat_colour(float(values[node]), strongest(shown)), size)
+    angle_of = dict(zip(kept.tolist(), angles.tolist(), strict=True))
+    box = ax.get_window_extent()  # a long word must fit between the circle and the edge
+    size = float(np.clip(min(box.width, box.height) / ax.figure.dpi * 72 / 44, 4, 8))
+    _draw_edges(ax, graph, angle_of)
+    names = graph.node_labels if graph.node_names is None else graph.node_names
+    for node, angle in angle_of.items():
+        word = "" if names is None else str(names[node])
+        _draw_word(ax, word, angle, heat_colour(float(values[node]), strongest(shown)), size)
     hidden = f", {len(kept)} of them shown" if len(kept) < graph.n_nodes else ""
-    ax.set_title(drawable(title.format(graph.n_nodes) + hidden), fontsize=size + 1, parse_math=False)
+    ax.set_title(drawable(f"{name}: {graph.n_nodes} {nodes}{hidden}"), fontsize=size + 1, parse_math=False)
     ax.set(xlim=(-1.95, 1.95), ylim=(-1.95, 1.95), aspect="equal")
     ax.set_axis_off()
-
-
-def _node_name(graph: GraphBatch, node: int) -> str:
-    if graph.node_names is not None:
-        return str(graph.node_names[node])
-    return "" if graph.node_labels is None else str(graph.node_labels[node])
-
-
-def _font_size(ax: "Axes") -> float:
-    """So small that a long word fits between the circle and the edge."""
-    box = ax.get_window_extent()
-    return float(np.clip(min(box.width, box.height) / ax.figure.dpi * 72 / 44, 4, 8))
 
 
 def _draw_word(ax: "Axes", name: str, angle: float, colour: Any, size: float) -> None:
     x, y = np.cos(angle), np.sin(angle)
     ax.plot(x, y, "o", markersize=1.1 * size, color=colour, markeredgecolor="#777777", zorder=3)
     left = x < 0
-    turn = np.degrees(angle) + (180 if left else 0)
-    style: dict[str, Any] = {
-        "rotation": turn,
-        "rotation_mode": "anchor",
-        "ha": "right" if left else "left",
-        "va": "center",
-    }
-    ax.text(1.08 * x, 1.08 * y, drawable(name), fontsize=size, **style)
+    style: dict[str, Any] = {"rotation": np.degrees(angle) + (180 if left else 0), "ha": "right" if left else "left"}
+    ax.text(1.08 * x, 1.08 * y, drawable(name), fontsize=size, rotation_mode="anchor", va="center", **style)
 
 
 def _draw_edges(ax: "Axes", graph: GraphBatch, angle: dict[int, float]) -> None:
@@ -135,7 +114,3 @@ def _draw_edges(ax: "Axes", graph: GraphBatch, angle: dict[int, float]) -> None:
         if first < second and first in angle and second in angle:
             ends = np.array([angle[first], angle[second]])
             ax.plot(np.cos(ends), np.sin(ends), color="#555555", linewidth=0.6 + 3.5 * weight, alpha=0.55, zorder=2)
-
-
-def _degrees(graph: GraphBatch) -> FloatArray:
-    return np.bincount(graph.edges[0], minlength=graph.n_nodes).astype(np.float64)

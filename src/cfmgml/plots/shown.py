@@ -19,6 +19,18 @@ class Shown(NamedTuple):
     contributions: FloatArray | None  # (n_nodes,), to one label
     label: int | None
 
+    @property
+    def label_name(self) -> str:
+        return "" if self.label is None or self.bag.label_names is None else str(self.bag.label_names[self.label])
+
+    def truth(self, graph: int) -> BoolArray | None:
+        return None if self.bag.graph_Y is None else self.bag.graph_Y[graph]
+
+    def of_nodes(self, graph: int) -> FloatArray:
+        """The contributions of one graph's nodes; without any, zeros."""
+        nodes = slice(*self.bag.graphs.node_ptr[graph : graph + 2])
+        return np.zeros(nodes.stop - nodes.start) if self.contributions is None else self.contributions[nodes]
+
 
 def import_pyplot() -> Any:
     """matplotlib's pyplot, or an error that names the extra to install."""

@@ -4,6 +4,7 @@ A fixed-width font makes the place of every letter known beforehand, and letters
 resolution (a font's hinting would not), so that a mark is one rectangle behind its word.
 """
 
+import itertools
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,28 +89,23 @@ def _n_lines(block: Block, columns: int) -> float:
 
 def _draw_block(ax: "Axes", block: Block, columns: int, top: float) -> float:
     """Where the next block may begin."""
+    from matplotlib.patches import Rectangle
+
     header = flow(block.header, columns)
     _write(ax, block.header, header, top, block.header_colour)
     top += _height(header)
     pieces = flow(block.text, columns)
-    for piece in pieces:
-        for mark in block.marks:
-            _shade(ax, piece, mark, top)
+    for piece, mark in itertools.product(pieces, block.marks):
+        start, stop = max(piece.start, mark.start), min(piece.stop, mark.stop)
+        if start < stop:
+            corner = (piece.column + start - piece.start, top + piece.line)
+            ax.add_patch(Rectangle(corner, stop - start, 1, facecolor=mark.colour, edgecolor="none"))
     _write(ax, block.text, pieces, top, "black")
     return top + _height(pieces)
 
 
 def _height(pieces: list[Piece]) -> int:
     return pieces[-1].line + 1 if pieces else 0
-
-
-def _shade(ax: "Axes", piece: Piece, mark: Mark, top: float) -> None:
-    start, stop = max(piece.start, mark.start), min(piece.stop, mark.stop)
-    if start < stop:
-        from matplotlib.patches import Rectangle
-
-        corner = (piece.column + start - piece.start, top + piece.line)
-        ax.add_patch(Rectangle(corner, stop - start, 1, facecolor=mark.colour, edgecolor="none"))
 
 
 def _write(ax: "Axes", text: str, pieces: list[Piece], top: float, colour: str) -> None:

@@ -18,7 +18,8 @@ from cfmgml.common.tables import Row, read_table
 from cfmgml.common.typing import FloatArray
 
 KEYS = ("image", "file", "filename", "path", "name", "id", "bag", "document", "graph")
-TRUE, FALSE, UNKNOWN = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}, {"", "nan", "?", "none", "null"}
+VALUES = dict.fromkeys(["1", "1.0", "true", "yes"], 1.0) | dict.fromkeys(["0", "0.0", "false", "no"], 0.0)
+VALUES |= dict.fromkeys(["", "nan", "?", "none", "null"], np.nan)
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,11 @@ def _from_lists(rows: list[Row], key: str, column: str, source: str) -> LabelTab
 
 
 def _from_pairs(rows: list[Row], key: str, column: str, source: str) -> LabelTable:
-    sets: dict[str, list[str] | None] = {}
+    sets: dict[str, list[str]] = {}
     for number, row in enumerate(rows, start=1):
         own = sets.setdefault(_name_of(row, key, number, source), [])
         label = str("" if row.get(column) is None else row[column]).strip()
-        if label and own is not None:
-            own.append(label)
+        own += [label] if label else []
     return table_of_sets(sets, source)
 
 
@@ -154,12 +154,8 @@ def _from_columns(rows: list[Row], key: str, columns: list[str], source: str) ->
 
 def _number(value: object, column: str, number: int, source: str) -> float:
     word = str("" if value is None else value).strip().lower()
-    if word in TRUE:
-        return 1.0
-    if word in FALSE:
-        return 0.0
-    if word in UNKNOWN:
-        return float("nan")
+    if word in VALUES:
+        return VALUES[word]
     raise ValueError(
         f"{source}: row {number} has {value!r} for {column}; a column a label holds 0, 1 or nothing. "
         "For label names, call the column labels."

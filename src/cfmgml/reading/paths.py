@@ -1,7 +1,7 @@
 """Folders, globs and files as a list of files."""
 
 import glob
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,40 +11,37 @@ def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: s
 
     A folder stands for its files with one of the suffixes; those of folders inside it need a glob.
     """
-    files: dict[Path, None] = {}
-    for source in sources:
-        for path in _expand(source, suffixes, noun):
-            files[path] = None
+    files = list(dict.fromkeys(path for source in sources for path in _expand(source, suffixes, noun)))
     if not files:
         raise ValueError(f"no {noun} was named.")
-    return list(files)
-
-
-def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
-    path = Path(source)
-    if path.is_dir():
-        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
-        if not inside:
-            raise FileNotFoundError(
-                f"no {noun} in {path}; looked for {', '.join(sorted(suffixes))}. "
-                f"For those of folders inside it, use a glob: '{path}/**/*'."
-            )
-        return inside
-    if path.exists():
-        return [path]
-    if not glob.has_magic(str(source)):
-        raise FileNotFoundError(f"there is no file or folder {source}.")
-    matches = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
-    files = [file for file in matches if file.suffix.lower() in suffixes and file.is_file()]
-    if not files:
-        raise FileNotFoundError(f"no {noun} matches {source}; looked for {', '.join(sorted(suffixes))}.")
     return files
 
 
-def file_names(files: Sequence[Path]) -> list[str]:
-    """What to call each file: without folder and suffix, where these names differ."""
-    names = [file.stem for file in files]
-    return names if len(set(names)) == len(names) else [file.as_posix() for file in files]
+def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
+    path, where, hint = Path(source), f"matches {source}", ""
+    if path.is_dir():
+        found, where, hint = list(path.iterdir()), f"in {path}", f" For folders inside it, use a glob: '{path}/**/*'."
+    elif path.exists():
+        return [path]
+    elif glob.has_magic(str(source)):
+        found = [Path(name) for name in glob.glob(str(source), recursive=True)]
+    else:
+        raise FileNotFoundError(f"there is no file or folder {source}.")
+    files = sorted(file for file in found if file.suffix.lower() in suffixes and file.is_file())
+    if not files:
+        raise FileNotFoundError(f"no {noun} {where}; looked for {', '.join(sorted(suffixes))}.{hint}")
+    return files
+
+
+def file_names(files: Sequence[Path], *further: Callable[[Path], str]) -> list[str]:
+    """What to call each file: without folder and suffix, where these names differ; or else as one of the ``further``
+    ways makes them differ; or else by its path."""
+    namings: list[Callable[[Path], str]] = [lambda file: file.stem, *further, Path.as_posix]
+    for naming in namings:
+        names = [naming(file) for file in files]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def file_state(file: str | Path | Literal[False] | None) -> list[str | int] | None:

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,29 +15,24 @@ from cfmgml.common.typing import HashArray, IntArray, Json, JsonView
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.overlap import overlap_summary
 from cfmgml.reading.contents import content_digests, numbered, same_graphs
+from cfmgml.reading.matching import RowMatch
 
 SHOWN = 20  # names that are kept of many
 
 
-class UnusedRows(NamedTuple):
-    """Rows of a table of labels that are about nothing that was read."""
-
-    source: str = ""
-    names: Sequence[str] = ()
-
-
-def with_remarks(bags: BagDataset, unused: UnusedRows = UnusedRows()) -> BagDataset:  # noqa: B008  # it is frozen
+def with_remarks(bags: BagDataset, matched: RowMatch) -> BagDataset:
     """The bags with what there is to remark in ``info``; what is wrong with labels is warned of, too."""
-    told = {"overlap": overlap_summary(same_graphs(bags), bags.bag_ptr), **remark_labels(bags.label_names, unused)}
+    told = {"overlap": overlap_summary(same_graphs(bags), bags.bag_ptr), **remark_labels(bags.label_names, matched)}
     return replace(bags, info={**bags.info, **told})
 
 
-def remark_labels(label_names: Iterable[str] | None, unused: UnusedRows) -> Json:
+def remark_labels(label_names: Iterable[str] | None, matched: RowMatch) -> Json:
     """What ``info`` should say of labels; it is warned of, too. Folders are not kept, as nowhere in ``info``."""
     told: Json = {}
-    if unused.names:
-        names = [PurePath(name).name for name in unused.names[:SHOWN]]
-        told["unmatched_rows"] = {"table": PurePath(unused.source).name, "n_rows": len(unused.names), "names": names}
+    if matched.unmatched:
+        names = [PurePath(name).name for name in matched.unmatched[:SHOWN]]
+        about = {"table": PurePath(matched.source).name, "n_rows": len(matched.unmatched), "names": names}
+        told["unmatched_rows"] = about
     alike = alike_labels([] if label_names is None else [str(name) for name in label_names])
     if alike:
         told["alike_labels"] = alike
@@ -90,20 +84,17 @@ def alike_labels(names: Sequence[str]) -> list[list[str]]:
 
 def label_remarks(info: JsonView) -> list[str]:
     """What ``info`` has to say on labels, in words."""
-    rows = info.get("unmatched_rows")
-    return [
-        *([f"{_rows(rows)}: {_few(rows['names'], rows['n_rows'])}."] if rows else []),
-        *(
-            f"the labels {' and '.join(map(repr, group))} differ only in case or spaces, and count as different."
-            for group in info.get("alike_labels", ())
-        ),
+    remarks = [
+        f"the labels {' and '.join(map(repr, group))} differ only in case or spaces, and count as different."
+        for group in info.get("alike_labels", ())
     ]
-
-
-def _rows(rows: JsonView) -> str:
-    n = rows["n_rows"]
+    rows = info.get("unmatched_rows")
+    if not rows:
+        return remarks
+    n, shown = rows["n_rows"], ", ".join(map(repr, rows["names"][:3]))
     nouns, verb = ("row", "is") if n == 1 else ("rows", "are")
-    return f"{n:,} {nouns} of {rows['table']} {verb} about nothing that was read"
+    told = f"{n:,} {nouns} of {rows['table']} {verb} about nothing that was read: {shown}{', ...' if n > 3 else ''}."
+    return [told, *remarks]
 
 
 def overlap_remark(info: JsonView) -> str | None:
@@ -116,8 +107,3 @@ def overlap_remark(info: JsonView) -> str | None:
         f"{overlap['n_shared_graphs']:,} in several bags: folds over bags would test what they train on; "
         "cfmgml evaluate --apart keeps them apart."
     )
-
-
-def _few(names: Sequence[str], n: int) -> str:
-    shown = ", ".join(map(repr, names[:3]))
-    return f"{shown}, ..." if n > 3 else shown

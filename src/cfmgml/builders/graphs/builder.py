@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from cfmgml.builders.base import Builder
+from cfmgml.builders.graphs.files import graph_bags
 from cfmgml.common.segments import offsets
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileOptions, Paths, parameter
+from cfmgml.data.builder import FileInput, FileOptions, parameter
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.data.questions import Form
 
@@ -28,7 +29,6 @@ class GraphBuilder(Builder):
 
     kind = "graphs"
     nouns = "graph files"
-    part = "graph"
     form = Form("graphs", "Graphs, as JSON")
     file_options: ClassVar[type[FileOptions]] = GraphFiles
     help = (
@@ -59,15 +59,5 @@ class GraphBuilder(Builder):
         sizes = np.array([batch.n_graphs for batch in sources])
         return BagDataset(GraphBatch.concatenate(sources), offsets(sizes), Y=labels, builder=self, **options)
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
-        from cfmgml.builders.graphs.files import graph_bags
-
-        chosen = cast(GraphFiles, options or GraphFiles())
-        return graph_bags(self, paths, labels, label_names, chosen.bags)
+    def from_files(self, given: FileInput) -> BagDataset:
+        return graph_bags(self, given, cast(GraphFiles, given.options or GraphFiles()).bags)

@@ -2,78 +2,53 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.builders.graphs.graphml import SUFFIXES as GRAPHML
 from cfmgml.builders.graphs.graphml import read_graphml
 from cfmgml.builders.graphs.pyg import read_pyg
 from cfmgml.builders.graphs.tudataset import find_tudataset, read_tudataset
 from cfmgml.common.segments import offsets
 from cfmgml.common.tables import read_table
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import Paths
-from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.builder import FileInput, Paths
 from cfmgml.reading.labels import LabelTable, read_labels, split_labels, table_of_sets
-from cfmgml.reading.matching import match_names
+from cfmgml.reading.matching import RowMatch, match_names
 from cfmgml.reading.paths import list_files
-from cfmgml.reading.remarks import UnusedRows, with_remarks
+from cfmgml.reading.remarks import with_remarks
 
 if TYPE_CHECKING:
     from cfmgml.builders.graphs.builder import GraphBuilder
 
 
-@dataclass(frozen=True)
-class GraphsRead:
-    """Graphs as read from files, with the bag that each belongs to."""
+def graph_bags(builder: "GraphBuilder", given: FileInput, bags: Path | None) -> BagDataset:
+    """Bags from one folder in TUDataset's text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...; also a PyG
+    folder with ``raw`` in it); or folders, globs and names of GraphML files; or one ``.pt`` file of PyG graphs.
 
-    graphs: GraphBatch
-    names: list[str]
-    bags: list[str]
-    labels: list[list[str]] | None = None  # of each graph
-    parameters: dict[str, Any] = field(default_factory=dict)  # which data of nodes were read
-    format: str = ""
-    files: list[str] | None = None  # names of the files, where each graph has one
-
-
-def graph_bags(
-    builder: "GraphBuilder",
-    sources: Paths,
-    labels: str | Path | Literal[False] | None = None,
-    label_names: Sequence[str] | None = None,
-    bags: str | Path | None = None,
-) -> BagDataset:
-    """Build bags from graphs as they lie on disk.
-
-    Parameters
-    ----------
-    sources
-        One folder in TUDataset's text format (``NAME_A.txt``, ``NAME_graph_indicator.txt``, ...; also a PyG folder
-        with ``raw`` in it); or folders, globs and names of GraphML files; or one ``.pt`` file of PyG graphs. Graphs of
-        a folder inside the one named are a bag; any other graph is a bag of its own.
-    labels
-        A table of the bags' labels, by exact bag, or by the file of a bag that is one file; `cfmgml.reading.labels`
-        says in which forms. Every bag must have a row; rows of no bag are warned of. Without it a bag has the labels of
-        its graphs, if files tell (TUDataset's ``NAME_graph_labels.txt``, PyG's ``y``); False takes none.
-    label_names
-        The labels in this order, as a model has them; others are refused.
-    bags
-        A table of ``graph``, ``bag`` and, if wanted, ``labels`` of the graph: which graph is in which bag.
+    Graphs of a folder inside the one named are a bag, any other graph is a bag of its own, unless a table ``bags`` has
+    ``graph``, ``bag`` and, if wanted, ``labels`` of the graph. A table of labels names bags, or the file of a bag that
+    is one file; every bag must have a row. Without it a bag has the labels of its graphs, if files tell (TUDataset's
+    ``NAME_graph_labels.txt``, PyG's ``y``).
     """
-    read = _read(sources, builder)
+    read = _read(given.paths, builder)
     if bags is not None:
         read = _into_bags(read, bags)
     order, ptr, names = _grouped(read.bags)
-    table = _label_table(read, names, labels, label_names)
-    given: dict[str, Any] = {}
+    table = _label_table(read, names, given)
+    arrays: dict[str, Any] = {}
+    matched = RowMatch()
     if table is not None:
-        given = {"Y": table.matrix(_keys(table, names)), "label_names": table.label_names}
+        matched = match_names(table.rows, names, table.source)
+        keys = matched.complete([f"bag {name}" for name in names], "bags")
+        arrays = {"Y": table.matrix(keys), "label_names": table.label_names}
         if read.labels is not None:
-            given["graph_Y"] = _graph_matrix(read.labels, table)[order]
+            arrays["graph_Y"] = _graph_matrix(read.labels, table)[order]
     graphs = read.graphs[order]
     built = BagDataset(
         replace(graphs, graph_ids=np.arange(graphs.n_graphs)),
@@ -82,23 +57,20 @@ def graph_bags(
         graph_names=np.array(read.names)[order],
         info={"description": f"Graphs read from {read.format} files."},
         builder=replace(builder, **read.parameters),
-        **given,
+        **arrays,
     )
-    if table is None:
-        return with_remarks(built)
-    return with_remarks(built, UnusedRows(table.source, match_names(table.rows, names).unmatched))
+    return with_remarks(built, matched)
 
 
 def _read(sources: Paths, builder: "GraphBuilder") -> GraphsRead:
     paths = [Path(source) for source in sources]
     columns = None if builder.node_attributes is None else list(builder.node_attributes)
-    wanted: dict[str, Any] = {"node_label": builder.node_label, "node_attributes": columns}
     if len(paths) == 1 and paths[0].suffix == ".pt":
-        return GraphsRead(**read_pyg(paths[0], **wanted))
+        return read_pyg(paths[0], builder.node_label, columns)
     folder = find_tudataset(paths[0]) if len(paths) == 1 else None
     if folder is not None:
-        return GraphsRead(**read_tudataset(folder))
-    return GraphsRead(**read_graphml(_graphml_files(paths), **wanted))
+        return read_tudataset(folder)
+    return read_graphml(_graphml_files(paths), builder.node_label, columns)
 
 
 def _graphml_files(sources: Sequence[Path]) -> dict[Path, str]:
@@ -106,9 +78,8 @@ def _graphml_files(sources: Sequence[Path]) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for source in sources:
         if source.is_dir():
-            inside = sorted(path for path in source.iterdir() if path.is_dir())
-            for folder in inside:
-                files |= {path: folder.name for path in sorted(folder.iterdir()) if path.suffix.lower() in GRAPHML}
+            inside = sorted(source.glob("*/*"))
+            files |= {path: path.parent.name for path in inside if path.suffix.lower() in GRAPHML}
             if files and not any(path.suffix.lower() in GRAPHML for path in source.iterdir()):
                 continue
         files |= {path: path.stem for path in list_files([source], GRAPHML, "graph (GraphML file)")}
@@ -126,7 +97,8 @@ def _into_bags(read: GraphsRead, path: str | Path) -> GraphsRead:
     for number, row in enumerate(rows, start=1):
         name = str(row[columns["graph"]]).strip()
         if name not in place:
-            raise ValueError(f"{path}: row {number} names graph {name!r}, and there is none; there are {_few(place)}.")
+            few = ", ".join(map(repr, read.names[:3])) + (", ..." if len(read.names) > 3 else "")
+            raise ValueError(f"{path}: row {number} names graph {name!r}, and there is none; there are {few}.")
         kept.append(place[name])
         names.append(str(row[columns["bag"]]).strip())
         if "labels" in columns:
@@ -134,45 +106,28 @@ def _into_bags(read: GraphsRead, path: str | Path) -> GraphsRead:
     if len(set(kept)) < len(kept):
         raise ValueError(f"{path} puts graph {read.names[max(kept, key=kept.count)]!r} into a bag twice.")
     labels = own if own else None if read.labels is None else [read.labels[k] for k in kept]
-    graphs, called = read.graphs[kept], [read.names[k] for k in kept]
-    return replace(read, graphs=graphs, names=called, bags=names, labels=labels, files=None)
+    called = [read.names[k] for k in kept]
+    return read._replace(graphs=read.graphs[kept], names=called, bags=names, labels=labels, files=None)
 
 
-def _grouped(bags: list[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], list[str]]:
+def _grouped(bags: list[str]) -> tuple[IntArray, IntArray, list[str]]:
     """Graphs bag after bag, bags in the order in which they come first."""
-    names = list(dict.fromkeys(bags))
-    place = {name: k for k, name in enumerate(names)}
+    place = {name: k for k, name in enumerate(dict.fromkeys(bags))}
     numbers = np.array([place[bag] for bag in bags])
-    return np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers, minlength=len(names))), names
+    return np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers)), list(place)
 
 
-def _label_table(
-    read: GraphsRead, bags: list[str], labels: str | Path | Literal[False] | None, label_names: Sequence[str] | None
-) -> LabelTable | None:
-    if labels is False or (labels is None and read.labels is None):
+def _label_table(read: GraphsRead, bags: list[str], given: FileInput) -> LabelTable | None:
+    if given.labels:
+        n_files, named = Counter(read.bags), zip(read.files or (), read.bags, strict=False)
+        alone = {file: bag for file, bag in named if n_files[bag] == 1}  # bags that are one file go by its name, too
+        return read_labels(given.labels).renamed(alone).in_order(given.label_names)
+    if given.labels is False or read.labels is None:
         return None
-    if labels is not None:
-        return read_labels(labels).renamed(_bags_of_files(read)).in_order(label_names)
-    assert read.labels is not None
     sets: dict[str, list[str] | None] = {bag: [] for bag in bags}
     for bag, own in zip(read.bags, read.labels, strict=True):
         sets[bag] = [*(sets[bag] or ()), *own]
-    return table_of_sets(sets, "the graphs' own labels").in_order(label_names)
-
-
-def _bags_of_files(read: GraphsRead) -> dict[str, str]:
-    """The bags that are one file each, by that file's name."""
-    if read.files is None:
-        return {}
-    n_files = Counter(read.bags)
-    return {file: bag for file, bag in zip(read.files, read.bags, strict=True) if n_files[bag] == 1}
-
-
-def _keys(table: LabelTable, bags: list[str]) -> list[str]:
-    lacking = [name for name in bags if name not in table.rows]
-    if lacking:
-        raise ValueError(f"{table.source} has no row for bag {lacking[0]} ({len(lacking)} of {len(bags)} have none).")
-    return bags
+    return table_of_sets(sets, "the graphs' own labels").in_order(given.label_names)
 
 
 def _graph_matrix(labels: list[list[str]], table: LabelTable) -> FloatArray:
@@ -180,8 +135,3 @@ def _graph_matrix(labels: list[list[str]], table: LabelTable) -> FloatArray:
     if strange:
         raise ValueError(f"a graph has the label {strange[0]!r}, which no bag has in {table.source}.")
     return np.array([[float(name in row) for name in table.label_names] for row in labels])
-
-
-def _few(names: Any) -> str:
-    shown = [repr(name) for name in list(names)[:3]]
-    return ", ".join(shown) + (", ..." if len(names) > 3 else "")

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.reading.paths import file_names
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -16,13 +18,17 @@ SUFFIXES = (".graphml", ".xml")
 VECTOR = "cfmgml attributes"  # node data under a name that no file uses
 
 
-def read_graphml(
-    files: Mapping[Path, str], node_label: str | None = None, node_attributes: list[str] | None = None
-) -> dict[str, Any]:
-    """What `GraphFiles` takes, from files and the bag of each."""
+def read_graphml(files: Mapping[Path, str], node_label: str | None, node_attributes: list[str] | None) -> GraphsRead:
+    """The graphs of files, each with its bag."""
     graphs = [_read_one(path) for path in files]
-    label = node_label if node_label is not None else _default_label(graphs)
-    numbers = node_attributes if node_attributes is not None else _numeric(graphs, label)
+    every = [data for graph in graphs for _, data in graph.nodes(data=True)]
+    label = node_label
+    if label is None and all("label" in data for data in every):
+        label = "label"
+    numbers = node_attributes
+    if numbers is None:  # all that every node has
+        own = [{name for name, value in data.items() if type(value) in (int, float)} for data in every]
+        numbers = sorted(set.intersection(*own) - {label})
     for path, graph in zip(files, graphs, strict=True):
         _check(path, graph, label, numbers)
         for node in graph.nodes:
@@ -30,16 +36,9 @@ def read_graphml(
     weight = "weight" if all("weight" in data for graph in graphs for *_, data in graph.edges(data=True)) else None
     has_edges = any(graph.number_of_edges() for graph in graphs)
     batch = GraphBatch.from_networkx(graphs, label, VECTOR if numbers else None, weight=weight if has_edges else None)
-    names = _short_names(list(files))
+    names = file_names(list(files), lambda file: f"{file.parent.name}/{file.stem}")
     parameters = {"node_label": label, "node_attributes": numbers}
-    return {
-        "graphs": batch,
-        "names": names,
-        "bags": list(files.values()),
-        "parameters": parameters,
-        "format": "GraphML",
-        "files": [path.name for path in files],
-    }
+    return GraphsRead("GraphML", batch, names, list(files.values()), None, parameters, [path.name for path in files])
 
 
 def _read_one(path: Path) -> "nx.Graph":
@@ -56,22 +55,6 @@ def _read_one(path: Path) -> "nx.Graph":
     return graph
 
 
-def _default_label(graphs: "list[nx.Graph]") -> str | None:
-    return "label" if all("label" in data for graph in graphs for _, data in graph.nodes(data=True)) else None
-
-
-def _numeric(graphs: "list[nx.Graph]", label: str | None) -> list[str]:
-    """The names of numbers that every node of every graph has."""
-    common: set[str] | None = None
-    for graph in graphs:
-        for _, data in graph.nodes(data=True):
-            own = {
-                name for name, value in data.items() if isinstance(value, int | float) and not isinstance(value, bool)
-            }
-            common = own if common is None else common & own
-    return sorted((common or set()) - {label})
-
-
 def _check(path: Path, graph: "nx.Graph", label: str | None, numbers: list[str]) -> None:
     for node, data in graph.nodes(data=True):
         for name in ([] if label is None else [label]) + numbers:
@@ -81,12 +64,3 @@ def _check(path: Path, graph: "nx.Graph", label: str | None, numbers: list[str])
         for name in numbers:
             if not isinstance(data[name], int | float):
                 raise ValueError(f"{path}: node {node!r} has {data[name]!r} for {name!r}; attributes are numbers.")
-
-
-def _short_names(files: list[Path]) -> list[str]:
-    """The shortest names that differ: a file's own, or with its folder's, or the whole path."""
-    for naming in (lambda file: file.stem, lambda file: f"{file.parent.name}/{file.stem}"):
-        names = [naming(file) for file in files]
-        if len(set(names)) == len(names):
-            return names
-    return [file.as_posix() for file in files]

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.data.graphs import GraphBatch
 
 CONVERT = """convert it in Python, where you trust it: graphs = torch.load(FILE, weights_only=False); \
@@ -13,8 +13,8 @@ from cfmgml import BagDataset, GraphBatch; batch = GraphBatch.from_pyg(graphs); 
 BagDataset(batch, bag_ptr, Y).save('data.bags')"""
 
 
-def read_pyg(path: Path, node_label: str | None = None, node_attributes: list[str] | None = None) -> dict[str, Any]:
-    """What `GraphFiles` takes, from a list of graphs: ``Data`` objects or dictionaries of tensors.
+def read_pyg(path: Path, node_label: str | None, node_attributes: list[str] | None) -> GraphsRead:
+    """The graphs of a list: ``Data`` objects or dictionaries of tensors.
 
     ``edge_index`` is needed, ``x`` is read as attributes, and ``y`` as the graph's label or 0/1 labels.
     """
@@ -26,14 +26,7 @@ def read_pyg(path: Path, node_label: str | None = None, node_attributes: list[st
     batch = GraphBatch.from_pyg(graphs, node_label, attributes if has or node_attributes is not None else None)
     names = [str(k) for k in range(len(graphs))]
     parameters = {"node_label": node_label, "node_attributes": [attributes] if has else None}
-    return {
-        "graphs": batch,
-        "names": names,
-        "bags": names,
-        "labels": _labels(graphs),
-        "parameters": parameters,
-        "format": "PyG",
-    }
+    return GraphsRead("PyG", batch, names, names, _labels(graphs), parameters)
 
 
 def _load(path: Path) -> list[object]:

@@ -1,10 +1,10 @@
 """Graphs in the text format of the TUDataset collection (Morris et al. 2020)."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from cfmgml.builders.graphs import GraphsRead
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import Array
 from cfmgml.data.graphs import GraphBatch, label_codes
@@ -23,8 +23,8 @@ def _name_in(folder: Path) -> str | None:
     return next((name for name in names if (folder / f"{name}_A.txt").is_file()), None)
 
 
-def read_tudataset(folder: Path) -> dict[str, Any]:
-    """What `GraphFiles` takes: graphs named by number from 1, each a bag of its own, labelled with its class."""
+def read_tudataset(folder: Path) -> GraphsRead:
+    """Graphs named by number from 1, each a bag of its own, labelled with its class."""
     name = _name_in(folder)
     graph_of = _numbers(folder / f"{name}_graph_indicator.txt", int).ravel() - 1
     if len(graph_of) == 0 or graph_of.min() < 0 or (np.diff(graph_of) < 0).any():
@@ -34,16 +34,14 @@ def read_tudataset(folder: Path) -> dict[str, Any]:
     labels = _optional(folder / f"{name}_node_labels.txt", int, len(graph_of))
     attributes = _optional(folder / f"{name}_node_attributes.txt", float, len(graph_of))
     names = [str(k + 1) for k in range(len(sizes))]
-    graphs = GraphBatch(
-        offsets(sizes),
-        offsets(np.bincount(graph_of[edges[0]], minlength=len(sizes))),
-        edges,
-        node_labels=None if labels is None else _one_label(labels),
-        node_attributes=attributes,
-    )
+    edge_ptr = offsets(np.bincount(graph_of[edges[0]], minlength=len(sizes)))
+    if labels is not None:  # several become one
+        several = labels.shape[1] > 1
+        labels = label_codes([",".join(map(str, row)) for row in labels.tolist()]) if several else labels[:, 0]
+    graphs = GraphBatch(offsets(sizes), edge_ptr, edges, labels, attributes)
     classes = _optional(folder / f"{name}_graph_labels.txt", float, len(sizes))
     own = None if classes is None else [[f"{value:g}" for value in row] for row in classes.tolist()]
-    return {"graphs": graphs, "names": names, "bags": names, "labels": own, "format": "TUDataset"}
+    return GraphsRead("TUDataset", graphs, names, names, own)
 
 
 def _edges(path: Path, graph_of: Array) -> Array:
@@ -71,9 +69,3 @@ def _numbers(path: Path, kind: type) -> Array:
         return np.loadtxt(path, delimiter=",", dtype=np.int64 if kind is int else np.float64, ndmin=2)
     except (ValueError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} must hold numbers with commas between them ({error}).") from error
-
-
-def _one_label(values: Array) -> Array:
-    if values.shape[1] == 1:
-        return values[:, 0]
-    return label_codes([",".join(map(str, row)) for row in values.tolist()])

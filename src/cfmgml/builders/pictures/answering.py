@@ -4,13 +4,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import ndimage
 
 from cfmgml.builders.pictures.building import graphs_of_layouts, join_pictures
 from cfmgml.builders.pictures.image_files import ImageError, import_pillow
-from cfmgml.builders.pictures.layout import lay_out_picture
+from cfmgml.builders.pictures.label_maps import innermost
+from cfmgml.builders.pictures.layout import lay_out
 from cfmgml.builders.pictures.uploads import decode_picture
-from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.common.typing import IntArray
 from cfmgml.data.questions import InputLimits, Refused, Reply
 
 if TYPE_CHECKING:
@@ -22,18 +22,16 @@ def answer_photo(data: bytes, builder: "PictureBuilder", limits: InputLimits) ->
     builder.check_version()
     picture = decode_picture(data, limits, builder.max_side)
     try:
-        layout = lay_out_picture(picture, None, builder)
+        layout = lay_out(picture, None, builder)
     except ImageError as error:
         raise unusable(error) from error
     bag = join_pictures({"image": graphs_of_layouts([layout], builder)[0]}, builder)
     entries = [
-        {"name": f"region {k + 1}", "at": _inside(region), "share": float(region.mean())}
+        {"name": f"region {k + 1}", "at": [place + 0.5 for place in innermost(region)], "share": float(region.mean())}
         for k, region in enumerate(layout.region_of_pixel == k for k in range(bag.n_graphs))
     ]
-    height, width = picture.original_size
-    return Reply(
-        bag, entries, {"picture": picture_map(layout.superpixels.numbers, layout.region_of_pixel, (width, height))}
-    )
+    shown = picture_map(layout.superpixels.numbers, layout.region_of_pixel, picture.original_size)
+    return Reply(bag, entries, {"picture": shown})
 
 
 def unusable(error: ImageError) -> Refused:
@@ -42,9 +40,9 @@ def unusable(error: ImageError) -> Refused:
 
 
 def picture_map(nodes: IntArray, regions: IntArray, original: tuple[int, int]) -> dict[str, Any]:
-    """Where nodes and regions lie, in run lengths; ``original`` is the width and height of what was sent."""
+    """Where nodes and regions lie, in run lengths; ``original`` is the height and width of what was sent."""
     height, width = nodes.shape
-    size = {"width": width, "height": height, "original_width": original[0], "original_height": original[1]}
+    size = {"width": width, "height": height, "original_width": original[1], "original_height": original[0]}
     return {**size, "nodes": run_lengths(nodes), "regions": run_lengths(regions)}
 
 
@@ -57,13 +55,6 @@ def run_lengths(numbers: IntArray) -> list[int]:
     flat = numbers.ravel()
     starts = np.append(np.flatnonzero(np.diff(flat, prepend=flat[0] - 1)), len(flat))
     return np.stack([flat[starts[:-1]], np.diff(starts)], axis=1).ravel().tolist()
-
-
-def _inside(mask: BoolArray) -> list[float]:
-    """The point of a region that is furthest from its outline, for its label: x, y."""
-    depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
-    y, x = np.unravel_index(int(depth.argmax()), depth.shape)
-    return [float(x) + 0.5, float(y) + 0.5]
 
 
 def noise_file(side: int) -> bytes:

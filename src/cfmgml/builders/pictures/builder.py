@@ -4,16 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
 
 from cfmgml.builders.base import Builder
-from cfmgml.builders.pictures.building import PictureBuild, PictureRun
+from cfmgml.builders.pictures.answering import answer_photo, noise_file
+from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.descriptions import NodeDescription, description_names, find_description
+from cfmgml.builders.pictures.drawing import plot_image_bag
+from cfmgml.builders.pictures.files import image_build
+from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.labels import RegionLabels, check_labels
+from cfmgml.builders.pictures.masks import region_mask
+from cfmgml.builders.pictures.stream import PictureStream
 from cfmgml.builders.pictures.tasks import list_tasks
+from cfmgml.common.files import atomic_write
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileOptions, Paths, parameter
+from cfmgml.data.builder import FileInput, FileOptions, parameter
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
 from cfmgml.reading.remarks import with_remarks
@@ -84,10 +93,6 @@ class PictureBuilder(Builder):
             raise ValueError(f"max_side must be at least 16, or None for no limit, got {self.max_side}.")
 
     @property
-    def has_labels(self) -> bool:
-        return self.nodes != "attributes"
-
-    @property
     def description(self) -> NodeDescription | None:
         """What the attributes of nodes are; None if they have none."""
         return None if self.nodes == "labels" else find_description(self.features)
@@ -136,60 +141,34 @@ class PictureBuilder(Builder):
         self.check_version()
         tasks = list_tasks(images, segments, names)
         known = check_labels(labels, label_names, segment_labels, len(tasks))
-        return PictureBuild(tasks, known, self, PictureRun(on_error, n_jobs, verbose), info or {})
+        return PictureBuild(tasks, known, self, on_error, n_jobs, verbose, info or {})
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
-        from cfmgml.builders.pictures.files import image_build
+    def from_files(self, given: FileInput) -> BagDataset:
+        build, matched = image_build(self, given)
+        return with_remarks(build.load(), matched)
 
-        chosen = cast(PictureFiles, options or PictureFiles())
-        build, unused = image_build(self, paths, labels, label_names, chosen)
-        return with_remarks(build.load(), unused)
-
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagStream:
-        from cfmgml.builders.pictures.stream import PictureStream
-
-        return PictureStream(self, paths, labels, label_names, cast(PictureFiles, options or PictureFiles()))
+    def stream(self, given: FileInput) -> BagStream:
+        return PictureStream(self, given)
 
     # -- showing and answering ---------------------------------------------------------------
 
-    def show(
-        self,
-        bags: BagDataset,
-        k: int = 0,
-        contributions: FloatArray | None = None,
-        **shown: Any,
-    ) -> Any:
-        from cfmgml.builders.pictures.drawing import plot_image_bag
-
+    def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
         return plot_image_bag(bags, k, contributions=contributions, **shown)
 
     def write_masks(self, bags: BagDataset, folder: Path) -> None:
-        from cfmgml.builders.pictures.masks import write_masks
-
-        write_masks(bags, folder)
+        """A PNG a bag, each file in one step: 8 bits a pixel, or 16 if there are more than 255 regions."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(bags.n_bags):
+            mask = region_mask(bags, number)
+            name = str(number) if bags.bag_names is None else Path(bags.bag_names[number]).name
+            with atomic_write(folder / f"{name}.png") as stream:
+                kind = np.uint8 if mask.max() < 256 else np.uint16
+                import_pillow().fromarray(mask.astype(kind)).save(stream, format="PNG")
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
-        from cfmgml.builders.pictures.answering import answer_photo
-
         assert isinstance(sent.content, bytes)
         most = min(self.max_regions if sent.regions is None else sent.regions, limits.regions)
         return answer_photo(sent.content, replace(self, max_regions=most), limits)
 
     def example(self) -> Question | None:
-        from cfmgml.builders.pictures.answering import noise_file
-
         return Question(noise_file(96))

@@ -1,12 +1,10 @@
 """Pictures become bags, all at once or a few at a time: `PictureBuild`."""
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -27,16 +25,9 @@ if TYPE_CHECKING:
 
 FEW = 4  # pictures that are built sooner than worker processes start
 AT_ONCE = 64  # pictures of a piece
+DOING = "Building graphs of images"
 DESCRIPTION = "Pictures as bags: each region is a graph of touching superpixels."
 Report = dict[str, dict[str, Any]]
-
-
-class PictureRun(NamedTuple):
-    """How to work; what is built of a usable picture does not depend on it."""
-
-    on_error: str = "raise"
-    n_jobs: int | None = None
-    verbose: bool | None = None
 
 
 @dataclass
@@ -46,7 +37,9 @@ class PictureBuild:
     tasks: list[Task]
     known: PictureLabels | None
     builder: "PictureBuilder"
-    run: PictureRun
+    on_error: str
+    n_jobs: int | None
+    verbose: bool | None
     further: Mapping[str, Any]  # entries of info
     n_built: int = 0
     scaled: dict[int, list[int]] = field(default_factory=dict)
@@ -55,24 +48,18 @@ class PictureBuild:
 
     def load(self) -> BagDataset:
         """All bags at once."""
-        with self._progress(len(self.tasks)) as done:
+        with progress(DOING, len(self.tasks), self.verbose) as done:
             built = self._build(range(len(self.tasks)), done)
-        about = self.info(stacklevel=4)
-        return self._assemble(built, about)
+        return self._assemble(built, self.info(stacklevel=4))
 
     def pieces(self, start: int = 0) -> Iterator[tuple[BagDataset, IntArray]]:
         """The bags of some pictures at a time, from this one on, with the numbers of their pictures."""
         about = self._about()
-        with self._progress(len(self.tasks) - start) as done:
+        with progress(DOING, len(self.tasks) - start, self.verbose) as done:
             for first in range(start, len(self.tasks), AT_ONCE):
                 built = self._build(range(first, min(first + AT_ONCE, len(self.tasks))), done)
                 if built:
                     yield self._assemble(built, about), np.array(list(built))
-
-    def _progress(self, total: int) -> Any:
-        return progress(
-            "Building graphs of images", total, sys.stderr.isatty() if self.run.verbose is None else self.run.verbose
-        )
 
     # -- building ----------------------------------------------------------------------------
 
@@ -80,12 +67,12 @@ class PictureBuild:
         """The graphs of every usable picture among these, by its number."""
         built: dict[int, PictureGraphs] = {}
         in_workers = self.builder.description is None or self.builder.description.in_workers
-        workers = 1 if len(self.tasks) <= FEW else -1 if self.run.n_jobs is None else self.run.n_jobs
+        workers = 1 if len(self.tasks) <= FEW else -1 if self.n_jobs is None else self.n_jobs
 
         def todo() -> Iterator[Any]:
             """Tasks until one has failed: stopping the supply lets the workers end in good order."""
             for number in numbers:
-                if self.skipped and self.run.on_error == "raise":
+                if self.skipped and self.on_error == "raise":
                     return
                 task = self.tasks[number]
                 yield delayed(_build_one)(task if workers == 1 else task.from_anywhere, self.builder, in_workers)
@@ -104,7 +91,7 @@ class PictureBuild:
                 self.skipped[number] = str(error)
         for number, graphs in zip(laid_out, graphs_of_layouts(list(laid_out.values()), self.builder), strict=True):
             built[number] = self._checked(number, graphs)
-        if self.skipped and self.run.on_error == "raise":
+        if self.skipped and self.on_error == "raise":
             raise ImageError(f"image {self._first_skipped()}")
         self.n_built += len(built)
         self.scaled |= {k: list(part.original_size) for k, part in built.items() if part.original_size is not None}
@@ -134,8 +121,8 @@ class PictureBuild:
 
     def report(self, start: int, stop: int) -> Report:
         """What did not become a graph as it was, of these pictures."""
-        kinds: dict[str, dict[int, Any]] = {"scaled": self.scaled, "dropped": self.dropped, "skipped": self.skipped}
-        return {kind: {str(k): noted[k] for k in noted if start <= k < stop} for kind, noted in kinds.items()}
+        kinds = {kind: getattr(self, kind).items() for kind in ("scaled", "dropped", "skipped")}
+        return {kind: {str(k): value for k, value in noted if start <= k < stop} for kind, noted in kinds.items()}
 
     def recall(self, report: Report, n_built: int) -> None:
         """Take over what an earlier build has noted of pictures that need not be built again."""
@@ -156,28 +143,28 @@ class PictureBuild:
         if self.skipped:
             what = f"{len(self.skipped)} of {total} images were skipped, such as {self._first_skipped()}"
             warnings.warn(f"{what} See info['skipped'].", stacklevel=stacklevel)
-        return {**about, **self._noted(about["folder"].path), **self.further}
-
-    def _noted(self, folder: Path) -> dict[str, Any]:
-        named = [{self.tasks[k].name: value for k, value in noted.items()} for noted in (self.scaled, self.dropped)]
-        reasons = {self.tasks[k].name: text.replace(f"{folder}{os.sep}", "") for k, text in self.skipped.items()}
-        n_dropped = sum(map(len, self.dropped.values()))
-        return {"scaled": named[0], "dropped": named[1], "n_dropped": n_dropped, "skipped": reasons}
+        folder = f"{about['folder'].path}{os.sep}"
+        return {
+            **about,
+            "scaled": {self.tasks[k].name: size for k, size in self.scaled.items()},
+            "dropped": {self.tasks[k].name: numbers for k, numbers in self.dropped.items()},
+            "n_dropped": sum(map(len, self.dropped.values())),
+            "skipped": {self.tasks[k].name: reason.replace(folder, "") for k, reason in self.skipped.items()},
+            **self.further,
+        }
 
 
 def join_pictures(pictures: Mapping[str, PictureGraphs], builder: "PictureBuilder") -> BagDataset:
     """Bags of pictures by name."""
     parts = list(pictures.values())
-    arrays = ("node_ptr", "edge_ptr", "edges", "node_labels", "node_attributes", "node_names")
-    graphs = GraphBatch.concatenate([GraphBatch(**{name: getattr(part, name) for name in arrays}) for part in parts])
+    graphs = GraphBatch.concatenate([part.graphs for part in parts])
     graph_names = [
         name if builder.single_graph else f"{name}#{region}"
         for name, part in pictures.items()
         for region in part.regions.tolist()
     ]
-    ptr = offsets(np.array([len(part.regions) for part in parts]))
-    names = np.array(list(pictures)), np.array(graph_names)
-    return BagDataset(graphs, ptr, bag_names=names[0], graph_names=names[1], builder=builder)
+    ptr, names = offsets(np.array([len(part.regions) for part in parts])), np.array(list(pictures))
+    return BagDataset(graphs, ptr, bag_names=names, graph_names=np.array(graph_names), builder=builder)
 
 
 def graphs_of_layouts(layouts: Sequence[Layout], builder: "PictureBuilder") -> list[PictureGraphs]:
@@ -200,15 +187,19 @@ def _build_one(task: Task, builder: "PictureBuilder", describe: bool) -> Picture
 def _label_arrays(built: dict[int, PictureGraphs], known: PictureLabels, single_graph: bool) -> dict[str, Any]:
     """Y and, where it is known, graph_Y; a single graph has all labels of its picture."""
     kept = list(built)
-    Y = np.array([known.of_image(number) for number in kept])
-    arrays: dict[str, Any] = {"label_names": known.label_names, "Y": Y}
+    arrays: dict[str, Any] = {"label_names": known.label_names}
+    if known.Y is not None:
+        arrays["Y"] = known.Y[kept]
     if known.Y_known is not None:
         arrays["Y_known"] = known.Y_known[kept]
     if single_graph:
-        return arrays | ({"graph_Y": Y} if known.Y_known is None else {})
-    if known.regions is None:
-        return arrays
-    of_regions = [known.of_regions(number, part.regions, part.dropped) for number, part in built.items()]
-    if known.Y is None:  # a label whose only segment was dropped is in no graph, so it is not in the bag
-        arrays["Y"] = np.array([labels.any(axis=0) for labels in of_regions])
-    return arrays | {"graph_Y": np.concatenate(of_regions)}
+        if known.regions is not None:
+            names = [[name for row in known.regions[number].values() for name in row] for number in kept]
+            arrays.setdefault("Y", np.array([np.isin(known.label_names, row) for row in names]))
+        return arrays | ({"graph_Y": arrays["Y"]} if known.Y_known is None else {})
+    if known.regions is not None:
+        of_regions = [known.of_regions(number, part.regions, part.dropped) for number, part in built.items()]
+        arrays["graph_Y"] = np.concatenate(of_regions)
+        # a label whose only segment was dropped is in no graph, so it is not in the bag
+        arrays.setdefault("Y", np.array([labels.any(axis=0) for labels in of_regions]))
+    return arrays

@@ -1,15 +1,13 @@
 """A bag of a picture's regions, drawn on the picture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import ndimage
 
-from cfmgml.builders.pictures.image_files import ByteArray
-from cfmgml.builders.pictures.layout import layout_of_bag
-from cfmgml.builders.pictures.superpixels import Superpixels
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.builders.pictures.label_maps import innermost
+from cfmgml.builders.pictures.layout import Layout, layout_of_bag
+from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
 
@@ -19,15 +17,6 @@ if TYPE_CHECKING:
 MOST_NAMES = 6
 NEAR_EDGE = 0.2  # of the picture's width
 PALE = 0.7  # how much of the picture's colour is left under a heat map
-
-
-class _Drawn(NamedTuple):
-    """The picture of a bag and where its nodes lie on it."""
-
-    pixels: ByteArray
-    superpixels: Superpixels
-    region_of_pixel: IntArray  # position among the bag's graphs, -1 outside
-    centres: FloatArray  # (n_nodes, 2): x, y
 
 
 def plot_image_bag(
@@ -51,26 +40,15 @@ def plot_image_bag(
 
     Parameters
     ----------
-    bags
-        Built by `bags_from_images` or a loader that uses it.
-    bag
-        Which of them.
+    bags, bag, scores, contributions, label, ax
+        As in `cfmgml.plots.plot_bag`; a new figure has a scale beside a heat map.
     image, segments
         The picture and, unless regions were found in it, its mask, as they were given to the builder; by default they
         are read from the files that the builder noted in ``bags.info["files"]``.
     folder
         Where those files lie, for bags that were saved and loaded: ``bags.info["files"]`` is relative to it.
-    scores
-        What ``model.decision_function_graphs(bags)`` gives, (bags.n_graphs, n_labels).
-    contributions
-        What ``model.explain(bags)`` gives, (bags.graphs.n_nodes, n_labels).
-    label
-        The label, by number or name, whose contributions are shown; by default the bag's best by scores, or else the
-        first of its own.
     show_graphs
         Whether to draw nodes and edges.
-    ax
-        Where to draw; by default a new figure, with a scale beside a heat map.
 
     Examples
     --------
@@ -83,10 +61,10 @@ def plot_image_bag(
     """
     plt = import_pyplot()
     shown = select_bag(bags, bag, scores, contributions, label)
-    drawn = _read(shown.bag, image, segments, folder)
+    drawn = layout_of_bag(shown.bag, image, segments, folder)
     own_figure = ax is None
     if ax is None:
-        height, width = drawn.pixels.shape[:2]
+        height, width = drawn.picture.size
         ax = plt.figure(figsize=(8, 8 * height / width + 0.8), layout="constrained").add_subplot()
     _draw_picture(ax, drawn, shown, with_scale=own_figure)
     if show_graphs:
@@ -98,79 +76,56 @@ def plot_image_bag(
     return ax
 
 
-def _read(one: BagDataset, image: Any, segments: Any, folder: str | Path | None) -> _Drawn:
-    layout = layout_of_bag(one, image, segments, folder)
-    superpixels = layout.superpixels
-    nodes = np.arange(superpixels.n_nodes)
-    rows, columns = np.indices(superpixels.numbers.shape)
-    centres = [ndimage.mean(axis, superpixels.numbers, nodes) for axis in (columns, rows)]
-    return _Drawn(layout.pixels, superpixels, layout.region_of_pixel, np.stack(centres, axis=1))
-
-
 # -- layers ----------------------------------------------------------------------------------
 
 
-def _draw_picture(ax: "Axes", drawn: _Drawn, shown: Shown, with_scale: bool) -> None:
+def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool) -> None:
     """The picture; under a heat map its brightness only, pale, so that the map's colours can be read."""
     if shown.contributions is None:
-        ax.imshow(drawn.pixels)
+        ax.imshow(drawn.picture.pixels)
         return
-    grey = 255 - PALE * (255 - drawn.pixels.mean(axis=2))
+    grey = 255 - PALE * (255 - drawn.picture.pixels.mean(axis=2))
     ax.imshow(grey, cmap="gray", vmin=0, vmax=255)
     values = np.append(shown.contributions, np.nan)[drawn.superpixels.numbers]
     limit = max(float(np.abs(shown.contributions).max()), 1e-12)
     heat = ax.imshow(values, cmap=HEAT, vmin=-limit, vmax=limit, alpha=0.55, interpolation="nearest")
     if with_scale:
-        ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {_label_name(shown)}")
+        ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {shown.label_name}")
 
 
-def _draw_graphs(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+def _draw_graphs(ax: "Axes", drawn: Layout, shown: Shown) -> None:
     from matplotlib.collections import LineCollection
 
     graphs = shown.bag.graphs
     once = graphs.edges[:, graphs.edges[0] < graphs.edges[1]]
-    lines = list(drawn.centres[once.T])
+    centres = drawn.nodes.centre[:, ::-1]  # x, y
+    lines = list(centres[once.T])
     for colour, width in (("black", 1.6), ("white", 0.7)):  # to be seen on any ground
         ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=0.6), autolim=False)
-    x, y = drawn.centres.T
-    ax.scatter(x, y, s=8, color="white", edgecolors="black", linewidths=0.5, zorder=3)
+    ax.scatter(centres[:, 0], centres[:, 1], s=8, color="white", edgecolors="black", linewidths=0.5, zorder=3)
 
 
-def _draw_outlines(ax: "Axes", drawn: _Drawn) -> None:
+def _draw_outlines(ax: "Axes", drawn: Layout) -> None:
     for number in range(len(drawn.superpixels.regions)):
         inside = np.pad((drawn.region_of_pixel == number).astype(float), 1)  # so that the outline closes at the border
         at = np.arange(-1, inside.shape[1] - 1), np.arange(-1, inside.shape[0] - 1)
         ax.contour(*at, inside, levels=[0.5], colors="black", linewidths=2.6)
         ax.contour(*at, inside, levels=[0.5], colors="#ffd92f", linewidths=1.4)
-    height, width = drawn.pixels.shape[:2]
-    ax.set_xlim(-1.5, width + 0.5)
-    ax.set_ylim(height + 0.5, -1.5)
+    height, width = drawn.picture.size
+    ax.set(xlim=(-1.5, width + 0.5), ylim=(height + 0.5, -1.5))
 
 
-def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
+def _draw_labels(ax: "Axes", drawn: Layout, shown: Shown) -> None:
     for number in range(len(drawn.superpixels.regions)):
         text, colour = _verdict(shown, number)
         if not text:
             continue
-        depth = ndimage.distance_transform_edt(np.pad(drawn.region_of_pixel == number, 1))[1:-1, 1:-1]
-        y, x = np.unravel_index(int(depth.argmax()), depth.shape)
-        box: dict[str, Any] = {
-            "boxstyle": "round,pad=0.25",
-            "facecolor": colour,
-            "edgecolor": "white",
-            "linewidth": 0.6,
-            "alpha": 0.9,
-        }
-        side = x / depth.shape[1]  # near an edge the text goes inwards, so that it is not cut
-        style: dict[str, Any] = {
-            "ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center",
-            "va": "center",
-            "color": "white",
-            "fontsize": 8,
-            "clip_on": True,
-            "zorder": 4,
-        }
-        ax.text(float(x), float(y), text, bbox=box, parse_math=False, **style)
+        x, y = innermost(drawn.region_of_pixel == number)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "white", "linewidth": 0.6, "alpha": 0.9}
+        side = x / drawn.picture.size[1]  # near an edge the text goes inwards, so that it is not cut
+        style: dict[str, Any] = {"ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center"}
+        style |= {"va": "center", "color": "white", "fontsize": 8, "clip_on": True, "zorder": 4}
+        ax.text(x, y, text, bbox=box, parse_math=False, **style)
 
 
 # -- words -----------------------------------------------------------------------------------
@@ -179,7 +134,7 @@ def _draw_labels(ax: "Axes", drawn: _Drawn, shown: Shown) -> None:
 def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
     """What a region's label says, and the colour that says whether it is right."""
     one = shown.bag
-    truth = None if one.graph_Y is None else one.graph_Y[graph]
+    truth = shown.truth(graph)
     if shown.scores is None or one.label_names is None:
         return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
     best = int(shown.scores[graph].argmax())
@@ -195,15 +150,11 @@ def _names(one: BagDataset, chosen: BoolArray) -> str:
     return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
 
 
-def _label_name(shown: Shown) -> str:
-    return "" if shown.label is None or shown.bag.label_names is None else str(shown.bag.label_names[shown.label])
-
-
 def _title(shown: Shown) -> str:
     one = shown.bag
     lines = ["" if one.bag_names is None else str(one.bag_names[0])]
     if shown.contributions is not None:
-        lines[0] += f": what speaks for {_label_name(shown)}"
+        lines[0] += f": what speaks for {shown.label_name}"
     if shown.scores is not None:
         lines.append(f"predicted: {_names(one, shown.scores.max(axis=0) > 0) or 'none'}")
     if one.Y is not None:

@@ -3,16 +3,15 @@
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
 from cfmgml.builders.pictures.building import PictureBuild
 from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES
 from cfmgml.common.tables import Row, format_of, read_table
-from cfmgml.data.builder import Paths
+from cfmgml.data.builder import FileInput
 from cfmgml.reading.labels import LabelTable, key_column, labels_of_rows, read_labels
 from cfmgml.reading.matching import RowMatch, match_files
 from cfmgml.reading.paths import list_files
-from cfmgml.reading.remarks import UnusedRows
 
 if TYPE_CHECKING:
     from cfmgml.builders.pictures.builder import PictureBuilder, PictureFiles
@@ -21,49 +20,31 @@ FILE_COLUMNS = ("image", "file", "filename", "path")
 MASK_COLUMNS = ("segments", "mask")
 
 
-def image_build(
-    builder: "PictureBuilder",
-    sources: Paths,
-    labels: str | Path | Literal[False] | None,
-    label_names: Sequence[str] | None,
-    options: "PictureFiles",
-) -> tuple[PictureBuild, UnusedRows]:
-    """What to build of pictures as they lie on disk, and the rows of labels that are of no picture.
+def image_build(builder: "PictureBuilder", given: FileInput) -> tuple[PictureBuild, RowMatch]:
+    """What to build of folders, globs, picture files; or of one table with a column ``image`` (paths relative to the
+    table), and if wanted ``segments`` and labels. And which row of a table of labels is of which picture.
 
-    Parameters
-    ----------
-    sources
-        Folders, globs, picture files; or one table with a column ``image`` (paths relative to the table), and if
-        wanted ``segments`` and labels.
-    labels
-        A table of the pictures' labels (`cfmgml.reading.labels` says in which forms). A picture is found by its exact
-        name, folders before it or not; a name without suffix must be that of one picture. Every picture must have a
-        row, unless those without are to be skipped; rows of no picture are warned of. None takes the labels of the
-        pictures' own table, if it has any, and False none at all.
-    label_names
-        The labels in this order, as a model has them; others are refused.
-    options
-        Masks, each called like its picture, without which regions are found in the pictures; a table of ``image``,
-        ``segment`` (a number in the mask) and ``label``, the regions' own labels, to measure predictions with; and
-        whether to leave out pictures that cannot be read or have no labels.
+    In a table of labels, every picture must have a row, unless those without are to be skipped. A table of
+    ``segment_labels`` has ``image``, ``segment`` (a number in the mask) and ``label``, to measure predictions with.
     """
-    files, masks, table = _pictures(sources)
-    on_error = "raise" if options.on_error == "stop" else "skip"
-    if labels is not None:
-        table = None if labels is False else read_labels(labels)
-    given: dict[str, Any] = {}
-    matched = RowMatch([], [])
+    options = cast("PictureFiles", given.options or builder.file_options())
+    files, masks, table = _pictures(given.paths)
+    if given.labels is not None:
+        table = read_labels(given.labels) if given.labels else None
+    known: dict[str, Any] = {"on_error": "raise" if options.on_error == "stop" else "skip", "n_jobs": options.n_jobs}
+    matched = RowMatch()
     if table is not None:
-        table = table.in_order(label_names)
+        table = table.in_order(given.label_names)
         matched = match_files(table.rows, files, IMAGE_SUFFIXES, table.source)
-        files, masks, given = _labelled(files, masks, table, matched, on_error)
-    elif label_names is not None and options.segment_labels is not None:
-        given["label_names"] = list(label_names)
+        kept = _with_rows(files, matched, known["on_error"])
+        files, masks = [files[k] for k in kept], None if masks is None else [masks[k] for k in kept]
+        known["labels"] = table.matrix([key for key in matched.keys if key is not None])
+        known["label_names"] = table.label_names
+    elif options.segment_labels is not None:
+        known["label_names"] = given.label_names
     if options.segment_labels is not None:
-        given["segment_labels"] = _segment_labels(options.segment_labels, files)
-    chosen = masks if options.segments is None else options.segments
-    build = builder.prepare(files, chosen, on_error=on_error, n_jobs=options.n_jobs, **given)
-    return build, UnusedRows("" if table is None else table.source, matched.unmatched)
+        known["segment_labels"] = _segment_labels(options.segment_labels, files)
+    return builder.prepare(files, masks if options.segments is None else options.segments, **known), matched
 
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
@@ -96,28 +77,20 @@ def _mask_of(row: Row, column: str, name: str, path: Path) -> str:
     return str(row[column]).strip()
 
 
-def _labelled(
-    files: list[Path], masks: list[Path] | None, table: LabelTable, matched: RowMatch, on_error: str
-) -> tuple[list[Path], list[Path] | None, dict[str, Any]]:
-    """The pictures that the table has labels for, and those labels."""
-    keys = matched.keys
-    lacking = [file for file, key in zip(files, keys, strict=True) if key is None]
+def _with_rows(files: list[Path], matched: RowMatch, on_error: str) -> list[int]:
+    """The numbers of the pictures that a table has labels for."""
+    lacking = [file.name for file, key in zip(files, matched.keys, strict=True) if key is None]
+    many = f"{len(lacking)} of {len(files)} pictures"
     if lacking and (on_error == "raise" or len(lacking) == len(files)):
         other = f", and its row for {matched.unmatched[0]!r} is of no picture" if matched.unmatched else ""
         raise ValueError(
-            f"{table.source} has no row for {lacking[0].name} ({len(lacking)} of {len(files)} pictures have none)"
-            f"{other}; add a row, with empty labels if it has none, or skip such pictures (--on-error skip)."
+            f"{matched.source} has no row for {lacking[0]} ({many} have none){other}; add a row, with empty labels if "
+            "it has none, or skip such pictures (--on-error skip)."
         )
     if lacking:
-        warnings.warn(
-            f"{len(lacking)} of {len(files)} pictures have no row in {table.source}, such as {lacking[0].name}; "
-            "they are left out.",
-            stacklevel=2,
-        )
-    kept = [k for k, key in enumerate(keys) if key is not None]
-    matrix = table.matrix([key for key in keys if key is not None])
-    given = {"labels": matrix, "label_names": table.label_names}
-    return [files[k] for k in kept], None if masks is None else [masks[k] for k in kept], given
+        what = f"{many} have no row in {matched.source}, such as {lacking[0]}; they are left out."
+        warnings.warn(what, stacklevel=2)
+    return [k for k, key in enumerate(matched.keys) if key is not None]
 
 
 def _segment_labels(path: str | Path, files: list[Path]) -> list[dict[int, list[str]]]:
@@ -136,7 +109,5 @@ def _segment_labels(path: str | Path, files: list[Path]) -> list[dict[int, list[
             raise ValueError(f"{path}: row {number} must have a number as segment, got {value!r}.") from None
         label = str(row[names["label"]] or "").strip()
         by_name.setdefault(str(row[key]).strip(), {}).setdefault(segment, []).extend([label] if label else [])
-    keys = match_files(by_name, files, IMAGE_SUFFIXES, str(path)).keys
-    if None in keys:
-        raise ValueError(f"{path} has no row for {files[keys.index(None)].name}.")
-    return [by_name[key] for key in keys if key is not None]
+    matched = match_files(by_name, files, IMAGE_SUFFIXES, str(path))
+    return [by_name[key] for key in matched.complete([file.name for file in files], "pictures")]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfmgml.common.typing import Array, ArrayLike, IntArray
+from cfmgml.reading.paths import list_files
 
 ByteArray = NDArray[np.uint8]
 ImageSource: TypeAlias = str | Path | bytes | ArrayLike
@@ -55,13 +56,9 @@ def import_pillow() -> ModuleType:
 
 def image_files(folder: str | Path) -> list[Path]:
     """The pictures of a folder, by name, in an order that does not depend on the file system."""
-    folder = Path(folder)
-    if not folder.is_dir():
+    if not Path(folder).is_dir():
         raise FileNotFoundError(f"there is no folder {folder}.")
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file())
-    if not files:
-        raise FileNotFoundError(f"no image in {folder}; looked for {', '.join(sorted(IMAGE_SUFFIXES))}.")
-    return files
+    return list_files([folder], IMAGE_SUFFIXES, "image")
 
 
 def read_image(source: ImageSource, max_side: int | None = None) -> Picture:

@@ -97,27 +97,8 @@ def bags_from_images(
     ``info`` names the files relative to one folder, which is known in this session only: saved bags do not say where
     on a machine they were made.
     """
-    builder = PictureBuilder(
-        features=features,
-        nodes=nodes,
-        single_graph=single_graph,
-        void=void,  # type: ignore[arg-type]  # it becomes a tuple there
-        pixels_per_node=pixels_per_node,
-        min_nodes=min_nodes,
-        max_nodes=max_nodes,
-        min_pixels=min_pixels,
-        max_regions=max_regions,
-        max_side=max_side,
-    )
-    return builder.build(
-        images,
-        labels,
-        segments=segments,
-        label_names=label_names,
-        segment_labels=segment_labels,
-        names=names,
-        on_error=on_error,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        info=info,
-    )
+    cut = void, pixels_per_node, min_nodes, max_nodes, min_pixels, max_regions, max_side
+    known = {"label_names": label_names, "segment_labels": segment_labels, "names": names, "info": info}
+    how = {"on_error": on_error, "n_jobs": n_jobs, "verbose": verbose}
+    builder = PictureBuilder(features, nodes, single_graph, *cut)  # type: ignore[arg-type]  # void becomes a tuple there
+    return builder.build(images, labels, segments=segments, **known, **how)

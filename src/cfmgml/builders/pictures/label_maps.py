@@ -2,8 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import BoolArray, IntArray
 
 LabelMap = NDArray[np.integer]
 
@@ -22,6 +23,13 @@ def renumbered(numbers: LabelMap) -> tuple[IntArray, IntArray]:
     moved = numbers.astype(np.int64) - low
     there = np.bincount(moved.ravel()) > 0
     return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[moved]
+
+
+def innermost(mask: BoolArray) -> tuple[int, int]:
+    """The place in a mask that is furthest from its outline: x, y."""
+    depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
+    y, x = np.unravel_index(int(depth.argmax()), depth.shape)
+    return int(x), int(y)
 
 
 def touching(numbers: LabelMap) -> tuple[IntArray, IntArray]:

@@ -22,13 +22,6 @@ class PictureLabels:
     Y_known: BoolArray | None  # None: all of Y
     regions: Sequence[Mapping[int, list[str]]] | None
 
-    def of_image(self, image: int) -> BoolArray:
-        """The labels of one picture; those of all its regions, unless its own are given."""
-        if self.Y is not None:
-            return np.asarray(self.Y[image])
-        assert self.regions is not None
-        return np.isin(self.label_names, [name for names in self.regions[image].values() for name in names])
-
     def of_regions(self, image: int, numbers: IntArray, dropped: Sequence[int]) -> BoolArray:
         """Labels of one picture's regions, (n_regions, n_labels); refuses a mask that the labels do not fit."""
         assert self.regions is not None
@@ -40,18 +33,12 @@ class PictureLabels:
         if unnamed:
             raise ImageError(f"segment {unnamed[0]} has no entry in segment_labels; give it [] if it has no label.")
         labels = np.array([np.isin(self.label_names, given[number]) for number in there], dtype=bool)
-        self._check_agreement(image, labels)
+        if self.Y is not None:
+            lacking = labels.any(axis=0) & ~self.Y[image] & (True if self.Y_known is None else self.Y_known[image])
+            if lacking.any():
+                name = str(self.label_names[lacking][0])
+                raise ImageError(f"a segment is labelled {name!r}, which is not among the image's labels.")
         return labels
-
-    def _check_agreement(self, image: int, region_labels: BoolArray) -> None:
-        if self.Y is None:
-            return
-        lacking = region_labels.any(axis=0) & ~self.Y[image]
-        if self.Y_known is not None:
-            lacking &= self.Y_known[image]
-        if lacking.any():
-            name = str(self.label_names[lacking][0])
-            raise ImageError(f"a segment is labelled {name!r}, which is not among the image's labels.")
 
 
 def check_labels(labels: Any, label_names: Any, segment_labels: Any, n_images: int) -> PictureLabels | None:

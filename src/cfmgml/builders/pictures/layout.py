@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cfmgml.builders.pictures.image_files import ByteArray, ImageError, Picture, read_image, read_segments
+from cfmgml.builders.pictures.image_files import ImageError, Picture, read_image, read_segments
 from cfmgml.builders.pictures.label_maps import renumbered
 from cfmgml.builders.pictures.node_features import NodeFeatures
 from cfmgml.builders.pictures.regions import find_regions
 from cfmgml.builders.pictures.source_files import find_source_files
 from cfmgml.builders.pictures.superpixels import Superpixels, find_superpixels
 from cfmgml.common.segments import segment_ids
-from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
+from cfmgml.data.graphs import GraphBatch
 
 if TYPE_CHECKING:
     from cfmgml.builders.pictures.builder import PictureBuilder
@@ -33,10 +34,6 @@ class Layout:
     superpixels: Superpixels
     dropped: list[int]
 
-    @property
-    def pixels(self) -> ByteArray:
-        return self.picture.pixels
-
     @cached_property
     def region_of_pixel(self) -> IntArray:
         """Which region, counted from 0, every pixel is in; -1: none."""
@@ -44,50 +41,36 @@ class Layout:
 
     @cached_property
     def nodes(self) -> NodeFeatures:
-        return NodeFeatures(self.pixels, self.superpixels)
+        return NodeFeatures(self.picture.pixels, self.superpixels)
 
 
 @dataclass(frozen=True)
 class PictureGraphs:
-    """The graphs of one picture, as arrays of a `GraphBatch`, and what a reader should know of how they came about."""
+    """The graphs of one picture, and what a reader should know of how they came about."""
 
+    graphs: GraphBatch
     regions: IntArray
-    node_ptr: IntArray
-    edge_ptr: IntArray
-    edges: IntArray
-    node_names: NameArray
-    node_labels: IntArray | None
-    node_attributes: FloatArray | None
     dropped: list[int]
     original_size: tuple[int, int] | None  # None: not scaled down
 
 
 def lay_out(image: Any, segments: Any, builder: "PictureBuilder") -> Layout:
-    """Read a picture, and its mask if there is one, and cut it as the builder says; raises `ImageError`."""
-    picture = read_image(image, builder.max_side)
-    if segments is None:
-        return lay_out_picture(picture, None, builder)
-    numbers, lost = read_segments(segments, picture)
-    lost = [number for number in lost if number not in builder.void]
-    return lay_out_picture(picture, _without(numbers, builder.void), builder, lost)
-
-
-def lay_out_picture(
-    picture: Picture, numbers: IntArray | None, builder: "PictureBuilder", lost: Sequence[int] = ()
-) -> Layout:
-    """The same for a picture that was read, with the segment of every pixel (-1: void) if there is a mask.
-
-    ``lost`` are segments that were in the mask before it was scaled.
-    """
-    pixels, dropped = picture.pixels, list[int]()
+    """Read a picture unless it was read, and its mask if there is one, and cut it as the builder says; raises
+    `ImageError`."""
+    picture = image if isinstance(image, Picture) else read_image(image, builder.max_side)
+    dropped: list[int] = []
+    if segments is not None:
+        numbers, lost = read_segments(segments, picture)
+        dropped = [number for number in lost if number not in builder.void]
     if builder.single_graph:
-        regions = np.ones(pixels.shape[:2], dtype=np.int64)
-    elif numbers is None:
-        regions = find_regions(pixels, builder.max_regions)
+        regions = np.ones(picture.size, dtype=np.int64)
+    elif segments is None:
+        regions = find_regions(picture.pixels, builder.max_regions)
     else:
-        regions, dropped = _large_enough(numbers, builder.min_pixels)
+        regions, small = _large_enough(_without(numbers, builder.void), builder.min_pixels)
+        dropped = sorted([*dropped, *small])
     sizes = {name: getattr(builder, name) for name in ("pixels_per_node", "min_nodes", "max_nodes")}
-    return Layout(picture, find_superpixels(pixels, regions, **sizes), sorted([*lost, *dropped]))
+    return Layout(picture, find_superpixels(picture.pixels, regions, **sizes), dropped)
 
 
 def layout_of_bag(one: BagDataset, image: Any = None, segments: Any = None, folder: Any = None) -> Layout:
@@ -124,17 +107,10 @@ def _without(numbers: IntArray, unwanted: Sequence[int]) -> IntArray:
 
 def graphs_of(layout: Layout, builder: "PictureBuilder", attributes: FloatArray | None) -> PictureGraphs:
     """The graphs of a picture, whose nodes have these attributes."""
-    superpixels = layout.superpixels
-    edges, edge_ptr = superpixels.edges()
-    inside = np.arange(superpixels.n_nodes) - superpixels.node_ptr[segment_ids(superpixels.node_ptr)]
-    return PictureGraphs(
-        regions=superpixels.regions,
-        node_ptr=superpixels.node_ptr,
-        edge_ptr=edge_ptr,
-        edges=edges,
-        node_names=inside.astype(np.str_),
-        node_labels=layout.nodes.labels() if builder.has_labels else None,
-        node_attributes=attributes,
-        dropped=layout.dropped,
-        original_size=layout.picture.original_size if layout.picture.is_scaled else None,
-    )
+    ptr = layout.superpixels.node_ptr
+    edges, edge_ptr = layout.superpixels.edges()
+    labels = None if builder.nodes == "attributes" else layout.nodes.labels()
+    names = (np.arange(ptr[-1]) - ptr[segment_ids(ptr)]).astype(np.str_)
+    graphs = GraphBatch(ptr, edge_ptr, edges, labels, attributes, node_names=names)
+    size = layout.picture.original_size if layout.picture.is_scaled else None
+    return PictureGraphs(graphs, layout.superpixels.regions, layout.dropped, size)

@@ -17,8 +17,8 @@ PATCH, CELL, N_ORIENTATIONS = 32, 8, 9
 LBP_SETTINGS = ((8, 1), (16, 3))  # points and radius
 ASPECT_WEIGHT = 0.3
 WIDTHS = {"rgb_histogram": N_BINS**3, "hog": (PATCH // CELL) ** 2 * N_ORIENTATIONS}
-TEXTURE_WIDTHS = {f"lbp_{points}_{radius}": points + 2 for points, radius in LBP_SETTINGS}
-PLACE_WIDTHS = {"centre_in_image": 2, "centre_in_region": 2, "region_aspect": 1, "region_share": 1}
+RICH_WIDTHS = WIDTHS | {f"lbp_{points}_{radius}": points + 2 for points, radius in LBP_SETTINGS}
+RICH_WIDTHS |= {"centre_in_image": 2, "centre_in_region": 2, "region_aspect": 1, "region_share": 1}
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,9 @@ def texture(nodes: NodeFeatures) -> FloatArray:
     except ImportError as error:
         raise ImportError("texture features need scikit-image: pip install 'cfmgml[images]'.") from error
     pattern: Any = feature.local_binary_pattern
-    parts = []
-    for points, radius in LBP_SETTINGS:
-        codes = pattern(nodes.grey, points, radius, method="uniform")
-        parts.append(np.sqrt(nodes.histogram(codes.astype(np.int64), points + 2) / nodes.n_pixels[:, None]))
-    return np.concatenate(parts, axis=1)
+    codes = [(pattern(nodes.grey, points, radius, method="uniform"), points + 2) for points, radius in LBP_SETTINGS]
+    counts = np.concatenate([nodes.histogram(code.astype(np.int64), n) for code, n in codes], axis=1)
+    return np.asarray(np.sqrt(counts / nodes.n_pixels[:, None]))
 
 
 def place(nodes: NodeFeatures) -> FloatArray:
@@ -124,12 +122,5 @@ def place(nodes: NodeFeatures) -> FloatArray:
     share = np.bincount(region, weights=nodes.n_pixels) / (height * width)
     middle = nodes.centre + 0.5
     aspect = ASPECT_WEIGHT * np.log(size[:, 1] / size[:, 0])
-    return np.concatenate(
-        [
-            middle / (height, width),
-            (middle - start[region]) / size[region],
-            aspect[region, None],
-            share[region, None],
-        ],
-        axis=1,
-    )
+    inside = (middle - start[region]) / size[region]
+    return np.column_stack([middle / (height, width), inside, aspect[region], share[region]])

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfmgml.builders.pictures.image_files import ByteArray
 from cfmgml.builders.pictures.label_maps import renumbered, touching
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import FloatArray, IntArray
 
 SCALE = 100.0
 MIN_SHARE = 0.005  # of the picture; smaller regions are not looked for
@@ -34,7 +34,10 @@ def _merge(fine: IntArray, lab: FloatArray, max_regions: int) -> IntArray:
     touch |= touch.T
     home = np.arange(len(size))
     for _ in range(len(size) - max_regions):
-        keep, lose = _most_alike(size, total, touch)
+        mean = total / size[:, None]
+        a, b = np.nonzero(np.triu(touch))
+        cost = size[a] * size[b] / (size[a] + size[b]) * ((mean[a] - mean[b]) ** 2).sum(axis=1)
+        keep, lose = a[cost.argmin()], b[cost.argmin()]  # the two most alike
         size[keep] += size[lose]
         total[keep] += total[lose]
         touch[keep] |= touch[lose]
@@ -42,11 +45,3 @@ def _merge(fine: IntArray, lab: FloatArray, max_regions: int) -> IntArray:
         touch[lose] = touch[:, lose] = touch[keep, keep] = False
         home[home == lose] = keep
     return renumbered(home)[1][fine]
-
-
-def _most_alike(size: FloatArray, total: FloatArray, touch: BoolArray) -> tuple[int, int]:
-    mean = total / size[:, None]
-    a, b = np.nonzero(np.triu(touch))
-    cost = size[a] * size[b] / (size[a] + size[b]) * ((mean[a] - mean[b]) ** 2).sum(axis=1)
-    best = int(cost.argmin())
-    return int(a[best]), int(b[best])

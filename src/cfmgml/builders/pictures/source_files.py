@@ -30,7 +30,10 @@ def source_info(files: Mapping[str, Iterable[Path | None]], folder: Path) -> dic
     {'cow': ['images/cow.png', None]}
     """
     root = folder.absolute()
-    relative = {name: [_relative(file, root) for file in row] for name, row in files.items()}
+    relative = {
+        name: [None if file is None else Path(os.path.relpath(file.absolute(), root)).as_posix() for file in row]
+        for name, row in files.items()
+    }
     return {"files": relative, "folder": SessionFolder(root)}
 
 
@@ -56,7 +59,3 @@ def find_source_files(info: Mapping[str, Any], name: str, folder: str | Path | N
             f"bag {name!r} was built from {first}, in a folder that saved bags do not name: pass folder, or image."
         )
     return [None if file is None else Path(folder) / file for file in info["files"][name]]
-
-
-def _relative(file: Path | None, root: Path) -> str | None:
-    return None if file is None else Path(os.path.relpath(file.absolute(), root)).as_posix()

@@ -17,21 +17,11 @@ from cfmgml.common.typing import IntArray
 
 @dataclass(frozen=True)
 class Superpixels:
-    """The superpixels of one picture, numbered over the picture, region after region.
+    """The superpixels of one picture, numbered over the picture, region after region."""
 
-    Parameters
-    ----------
-    numbers
-        Shape (height, width): each pixel's superpixel, -1 outside all regions.
-    regions
-        Shape (n_regions,): the regions' own numbers, rising.
-    node_ptr
-        Offsets of shape (n_regions + 1,): region k has superpixels ``node_ptr[k]`` to ``node_ptr[k + 1]``.
-    """
-
-    numbers: IntArray
-    regions: IntArray
-    node_ptr: IntArray
+    numbers: IntArray  # (height, width): each pixel's superpixel, -1 outside all regions
+    regions: IntArray  # (n_regions,): the regions' own numbers, rising
+    node_ptr: IntArray  # (n_regions + 1,): region k has superpixels node_ptr[k] to node_ptr[k + 1]
 
     @property
     def n_nodes(self) -> int:
@@ -56,10 +46,7 @@ def find_superpixels(
     except ImportError as error:
         raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
     distinct, index = renumbered(np.maximum(regions, -1))
-    if distinct[0] < 0:
-        distinct = distinct[1:]
-    else:
-        index = index + 1
+    index, distinct = index + (distinct[0] >= 0), distinct[distinct >= 0]  # 0 is outside
     if not len(distinct):
         raise ImageError("no region is left of the image: all its pixels are void.")
     lab = rgb2lab(pixels / np.float32(255))

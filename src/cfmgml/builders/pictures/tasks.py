@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cfmgml.builders.pictures.image_files import IMAGE_SUFFIXES, image_files
+from cfmgml.reading.paths import file_names
 
 MASK_SUFFIXES = IMAGE_SUFFIXES | {".mat"}
 
@@ -28,11 +29,8 @@ class Task:
     @property
     def from_anywhere(self) -> "Task":
         """The same with whole paths: a worker process may have started in another folder."""
-        image, segments = (
-            given if file is None else file.absolute()
-            for given, file in zip((self.image, self.segments), self.files, strict=True)
-        )
-        return Task(self.name, image, segments)
+        image, segments = (None if file is None else file.absolute() for file in self.files)
+        return Task(self.name, image or self.image, segments or self.segments)
 
 
 def list_tasks(images: Any, segments: Any, names: Sequence[str] | None) -> list[Task]:
@@ -65,13 +63,12 @@ def _check_names(names: Sequence[str] | None, pictures: list[Any]) -> list[str]:
         if len(set(called)) < len(called):
             raise ValueError(f"names must differ; {max(called, key=called.count)!r} occurs more than once.")
         return called
-    files = [Path(picture) if isinstance(picture, str | Path) else None for picture in pictures]
-    for naming in (lambda file: file.stem, lambda file: file.name, str):  # the shortest names that differ
-        called = [f"image{k}" if file is None else naming(file) for k, file in enumerate(files)]
-        if len(set(called)) == len(called):
-            return called
-    twice = max(called, key=called.count)
-    raise ValueError(f"an image is given more than once: {twice}; pass names to tell the two apart.")
+    files = [Path(part if isinstance(part, str | Path) else f"image{k}") for k, part in enumerate(pictures)]
+    called = file_names(files, lambda file: file.name)
+    if len(set(called)) < len(called):
+        twice = max(called, key=called.count)
+        raise ValueError(f"an image is given more than once: {twice}; pass names to tell the two apart.")
+    return called
 
 
 def _masks_in(folder: Path, pictures: list[Any]) -> list[Path]:

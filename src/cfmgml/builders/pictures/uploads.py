@@ -35,39 +35,31 @@ def check_header(data: bytes, limits: InputLimits) -> None:
             warnings.simplefilter("ignore")  # of sizes: they are checked here
             image = image_module.open(io.BytesIO(data), formats=formats)
     except image_module.DecompressionBombError as error:
-        raise _too_many_pixels(None, limits) from error
+        raise _too_many_pixels("far more", limits) from error
     except image_module.UnidentifiedImageError as error:
         raise Refused(415, "not_an_image", "This is not a PNG, JPEG, WebP, GIF or BMP image.") from error
     except Exception as error:  # decoders raise what they like: SyntaxError, struct.error, OverflowError, ...
         raise Refused(422, "damaged_image", f"The image's header cannot be read: {_cause(error)}.") from error
     with image:
-        _check_size(image.size, limits)
-        if image.format != "MPO" and _is_animated(image):
+        width, height = image.size
+        if width * height > limits.pixels:
+            raise _too_many_pixels(f"{width} x {height}", limits)
+        if max(image.size) > limits.side:
+            reason = f"The image has {width} x {height} pixels; a side may have {limits.side:,} at most."
+            raise Refused(413, "too_many_pixels", reason)
+        if min(image.size) < 1:
+            raise Refused(422, "damaged_image", "The image has no pixels.")
+        try:
+            animated = image.format != "MPO" and getattr(image, "is_animated", False)
+        except Exception as error:  # it looks for a second frame, and the file may end before
+            raise Refused(422, "damaged_image", f"The image cannot be decoded: {_cause(error)}.") from error
+        if animated:
             raise Refused(422, "several_frames", "The image has several frames: send one of them.")
 
 
-def _check_size(size: tuple[int, int], limits: InputLimits) -> None:
-    width, height = size
-    if width * height > limits.pixels:
-        raise _too_many_pixels(size, limits)
-    if max(size) > limits.side:
-        reason = f"The image has {width} x {height} pixels; a side may have {limits.side:,} at most."
-        raise Refused(413, "too_many_pixels", reason)
-    if min(size) < 1:
-        raise Refused(422, "damaged_image", "The image has no pixels.")
-
-
-def _too_many_pixels(size: tuple[int, int] | None, limits: InputLimits) -> Refused:
-    size_in_words = f"{size[0]} x {size[1]}" if size else "far more"
-    reason = f"The image has {size_in_words} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
+def _too_many_pixels(size: str, limits: InputLimits) -> Refused:
+    reason = f"The image has {size} pixels; {limits.pixels / 1e6:g} million are the most. Scale it down first."
     return Refused(413, "too_many_pixels", reason)
-
-
-def _is_animated(image: object) -> bool:
-    try:
-        return bool(getattr(image, "is_animated", False))
-    except Exception as error:  # it looks for a second frame, and the file may end before
-        raise Refused(422, "damaged_image", f"The image cannot be decoded: {_cause(error)}.") from error
 
 
 def _cause(error: BaseException) -> str:

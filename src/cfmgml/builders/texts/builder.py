@@ -4,22 +4,25 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from cfmgml.builders.base import Builder
+from cfmgml.builders.texts.answering import answer_text
 from cfmgml.builders.texts.cooccurrence import Vocabulary, pairs_within
 from cfmgml.builders.texts.descriptions import WordDescription, description_names, find_description
+from cfmgml.builders.texts.drawing import plot_text_bag
+from cfmgml.builders.texts.files import text_bags
 from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD, KeywordGraph, batch_of, join_graphs
 from cfmgml.builders.texts.keywords import STOP_WORDS, Reading, read_text
-from cfmgml.builders.texts.sentences import split_sentences
+from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.builders.texts.stream import TextStream
 from cfmgml.builders.texts.text_graphs import Running, text_graphs
 from cfmgml.common.segments import lengths, offsets, segment_max
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset, check_label_matrix
-from cfmgml.data.builder import FileOptions, Paths, parameter, state
+from cfmgml.data.builder import FileInput, parameter, state
 from cfmgml.data.graphs import GraphBatch, label_codes
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
@@ -146,57 +149,29 @@ class TextBuilder(Builder):
             bags, ptr = [[join_graphs(bag)] for bag in bags], np.arange(len(bags) + 1)
             graph_Y, graph_names = None, bag_names
         given: dict[str, Any] = {"Y": labels, "graph_Y": graph_Y, "label_names": label_names}
-        return BagDataset(
-            batch_of([graph for bag in bags for graph in bag], self.description),
-            ptr,
-            **given,
-            bag_names=bag_names,  # type: ignore[arg-type]  # they become arrays there
-            graph_names=graph_names,  # type: ignore[arg-type]
-            info={"n_without_keywords": n_empty},
-            builder=replace(self, vocabulary=counts.to_json()),
-        )
+        given |= {"bag_names": bag_names, "graph_names": graph_names, "info": {"n_without_keywords": n_empty}}
+        batch = batch_of([graph for bag in bags for graph in bag], self.description)
+        return BagDataset(batch, ptr, **given, builder=replace(self, vocabulary=counts.to_json()))
 
     def rebuild(self, sources: Any, **options: Any) -> BagDataset:
         if self.vocabulary is None:
             raise ValueError("the vocabulary is missing: without it new texts cannot be built as the old ones were.")
         return super().rebuild(sources, **options)
 
-    def from_files(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagDataset:
-        from cfmgml.builders.texts.files import text_bags
-
+    def from_files(self, given: FileInput) -> BagDataset:
         self.check_version()
-        return text_bags(self, paths, labels, label_names)
+        return text_bags(self, given)
 
-    def stream(
-        self,
-        paths: Paths,
-        *,
-        labels: str | Path | Literal[False] | None = None,
-        label_names: Sequence[str] | None = None,
-        options: FileOptions | None = None,
-    ) -> BagStream:
-        from cfmgml.builders.texts.stream import TextStream
-
+    def stream(self, given: FileInput) -> BagStream:
         self.check_version()
-        return TextStream(self, paths, labels, label_names)
+        return TextStream(self, given)
 
     # -- showing and answering ---------------------------------------------------------------
 
     def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
-        from cfmgml.builders.texts.drawing import plot_text_bag
-
         return plot_text_bag(bags, k, contributions=contributions, **shown)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
-        from cfmgml.builders.texts.answering import answer_text
-
         assert not isinstance(sent.content, bytes)
         return answer_text(sent.content, self, limits)
 
@@ -214,16 +189,3 @@ def _check_documents(documents: Any) -> list[Any]:
     if not checked:
         raise ValueError("documents must hold at least one document, got none.")
     return checked
-
-
-def texts_of(document: Any, number: int) -> list[str]:
-    """The texts of a document: its sentences, if it is a string."""
-    if isinstance(document, str):
-        return split_sentences(document) or [""]
-    if isinstance(document, bytes) or not isinstance(document, Iterable):
-        raise TypeError(f"document {number} must be a string or a list of strings, got {type(document).__name__}.")
-    texts = list(document)
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"document {number} must hold strings; text {place} is of type {type(text).__name__}.")
-    return texts or [""]

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
-from typing import Self, TypeVar
+from typing import Self
 
 from cfmgml.builders.texts.keywords import Reading
 from cfmgml.common.typing import Json, JsonView
 
 Pair = tuple[str, str]
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Vocabulary:
             n_texts += 1
             counts.update(list(dict.fromkeys(text.keys)))  # not a set, whose order changes from run to run
             pairs.update(pairs_within(text, window))
-        return cls(n_texts, _above_one(counts), _above_one(pairs))
+        repeated = {key: n for key, n in counts.items() if n > 1}
+        return cls(n_texts, repeated, {pair: n for pair, n in pairs.items() if n > 1})
 
     def idf(self, key: str) -> float:
         """``log((1 + n) / (1 + n(u))) + 1``."""
@@ -66,9 +66,8 @@ class Vocabulary:
     def from_json(cls, values: JsonView) -> Self:
         """What `to_json` wrote."""
         try:
-            pairs = {
-                (first, second): int(n) for (first, second), n in ((p.split(), n) for p, n in values["pairs"].items())
-            }
+            split = ((pair.split(), int(n)) for pair, n in values["pairs"].items())
+            pairs = {(first, second): n for (first, second), n in split}
             return cls(int(values["n_texts"]), {str(k): int(n) for k, n in values["counts"].items()}, pairs)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -92,7 +91,3 @@ def pairs_within(text: Reading, window: int) -> list[Pair]:
             if keys[j] != key:
                 pairs[(key, keys[j]) if key < keys[j] else (keys[j], key)] = None
     return list(pairs)
-
-
-def _above_one(counts: Mapping[Key, int]) -> dict[Key, int]:
-    return {key: n for key, n in counts.items() if n > 1}

@@ -6,6 +6,7 @@ each file is counted by itself. What stays in memory is every word once, 16 byte
 
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ import numpy as np
 
 from cfmgml.builders.texts.cooccurrence import Pair, Vocabulary, pairs_within
 from cfmgml.common.digests import short_digest
-from cfmgml.common.typing import IntArray
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
@@ -45,13 +45,12 @@ def count_texts(texts: Iterable[str], builder: "TextBuilder") -> tuple[Vocabular
                     if numbers.setdefault(key, len(counts)) == len(counts):
                         counts.append(0)
                     counts[numbers[key]] += 1
-                pairs.add(
-                    [(numbers[first], numbers[second]) for first, second in pairs_within(reading, builder.window)]
-                )
+                close = pairs_within(reading, builder.window)
+                pairs.add([(numbers[first], numbers[second]) for first, second in close])
             n_empty += empty[name]
         repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
         known = Vocabulary(len(empty), repeated, {})
-        return Vocabulary(len(empty), repeated, pairs.strong(list(numbers), known, builder.threshold)), n_empty
+        return replace(known, pairs=pairs.strong(list(numbers), known, builder.threshold)), n_empty
 
 
 class _Pairs:
@@ -77,17 +76,11 @@ class _Pairs:
     def strong(self, words: list[str], known: Vocabulary, threshold: float) -> dict[Pair, int]:
         """The pairs that occur in several texts and weigh enough."""
         self._spill()
-        return {
-            pair: n
-            for file in self.files
-            for pair, n in _repeated(np.fromfile(file, dtype=np.int64), words).items()
-            if Vocabulary(known.n_texts, known.counts, {pair: n}).weight(pair) >= threshold
-        }
-
-
-def _repeated(packed: IntArray, words: list[str]) -> dict[Pair, int]:
-    different, counts = np.unique(packed, return_counts=True)
-    ends = different[counts > 1]
-    firsts, seconds = (ends >> 32).tolist(), (ends & 0xFFFFFFFF).tolist()
-    times = counts[counts > 1].tolist()
-    return {(words[a], words[b]): n for a, b, n in zip(firsts, seconds, times, strict=True)}
+        strong: dict[Pair, int] = {}
+        for file in self.files:
+            packed, counts = np.unique(np.fromfile(file, dtype=np.int64), return_counts=True)
+            ends, times = packed[counts > 1], counts[counts > 1].tolist()
+            numbered = zip((ends >> 32).tolist(), (ends & 0xFFFFFFFF).tolist(), times, strict=True)
+            pairs = {(words[a], words[b]): n for a, b, n in numbered}
+            strong |= replace(known, pairs=pairs).without_weak_pairs(threshold).pairs
+        return strong

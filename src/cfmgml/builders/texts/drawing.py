@@ -36,22 +36,11 @@ def plot_text_bag(
 
     Parameters
     ----------
-    bags
-        Built by `bags_from_texts` or a loader that uses it.
-    bag
-        Which of them.
+    bags, bag, scores, contributions, label, ax
+        As in `cfmgml.plots.plot_bag`. Set the size of ``ax`` before: lines are broken to fit.
     texts
         The bag's texts, in order; or texts by graph name, as `load_hallmarks_texts` gives them. Without them, each
         text's keywords are shown.
-    scores
-        What ``model.decision_function_graphs(bags)`` gives, (bags.n_graphs, n_labels).
-    contributions
-        What ``model.explain(bags)`` gives, (bags.graphs.n_nodes, n_labels).
-    label
-        The label, by number or name, whose deciding words are shown; by default the bag's best by scores, or else the
-        first of its own.
-    ax
-        Where to draw; by default a new figure. Set its size before: lines are broken to fit.
 
     Examples
     --------
@@ -67,11 +56,12 @@ def plot_text_bag(
     if ax is None:
         ax = plt.figure(figsize=(13, 6.5)).add_axes((0.02, 0.02, 0.96, 0.88))
     ax.set_axis_off()
-    ax.set_title(drawable(_title(shown)), loc="left", fontsize=10, parse_math=False)
-    blocks = _blocks(shown, _texts_of(shown.bag, texts))
-    draw_blocks(ax.inset_axes((0.0, 0.0, 0.6, 1.0)), blocks)
+    title = "bag" if shown.bag.bag_names is None else f"bag {shown.bag.bag_names[0]}"
+    title += f"; words for {shown.label_name}" if shown.label_name else ""
+    ax.set_title(drawable(title), loc="left", fontsize=10, parse_math=False)
+    draw_blocks(ax.inset_axes((0.0, 0.0, 0.6, 1.0)), _blocks(shown, _texts_of(shown.bag, texts)))
     number = decider(shown)
-    draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown, number, f"text {number + 1}: {{}} keywords")
+    draw_graph(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), shown, number, f"text {number + 1}", "keywords")
     return ax
 
 
@@ -91,13 +81,6 @@ def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) 
         found = "one string" if isinstance(texts, str) else f"{len(texts)} of them"
         raise ValueError(f"texts must be a list of the bag's {one.n_graphs} texts, got {found}.")
     return list(texts)
-
-
-def _title(shown: Shown) -> str:
-    title = "bag" if shown.bag.bag_names is None else f"bag {shown.bag.bag_names[0]}"
-    if shown.label is None or shown.bag.label_names is None:
-        return title
-    return f"{title}; words for {shown.bag.label_names[shown.label]}"
 
 
 def _verdict(names: NameArray | None, scores: FloatArray | None, truth: BoolArray | None) -> tuple[str, str]:
@@ -129,9 +112,10 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
     verdict, colour = _verdict(shown.bag.label_names, best, None if shown.bag.Y is None else shown.bag.Y[0])
     blocks = [Block(f"bag | {verdict}", colour, "", [])] if verdict else []
     for number, (text, graph) in enumerate(zip(texts, owner, strict=True)):
-        scores = None if shown.scores is None else shown.scores[graph]
-        truth = None if shown.bag.graph_Y is None else shown.bag.graph_Y[graph]
-        verdict, colour = _verdict(shown.bag.label_names, scores, truth) if number == graph else ("", UNKNOWN)
+        verdict, colour = "", UNKNOWN
+        if number == graph:
+            scores = None if shown.scores is None else shown.scores[graph]
+            verdict, colour = _verdict(shown.bag.label_names, scores, shown.truth(graph))
         normal = normal_form(text)
         header = " | ".join(part for part in (f"{number + 1}", verdict) if part)
         blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, largest)))
@@ -140,10 +124,9 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
 
 def _marks(shown: Shown, graph: int, text: str, largest: float) -> list[Mark]:
     stem = bool(getattr(shown.bag.builder, "stem", False))
-    nodes = slice(*shown.bag.graphs.node_ptr[graph : graph + 2])
-    assert shown.bag.graphs.node_labels is not None
-    values = np.zeros(nodes.stop - nodes.start) if shown.contributions is None else shown.contributions[nodes]
+    values, labels = shown.of_nodes(graph), shown.bag.graphs[graph].node_labels
+    assert labels is not None
     return [
         Mark(word.start, word.stop, heat_colour(float(values[node]), largest))
-        for word, node in find_nodes(text, shown.bag.graphs.node_labels[nodes], stem)
+        for word, node in find_nodes(text, labels, stem)
     ]

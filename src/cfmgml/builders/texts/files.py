@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from cfmgml.builders.base import read_text
 from cfmgml.common.tables import Row, format_of, read_table
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import Paths
+from cfmgml.data.builder import FileInput, Paths
 from cfmgml.reading.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.reading.matching import RowMatch, match_files, match_names
 from cfmgml.reading.paths import file_names, list_files
-from cfmgml.reading.remarks import UnusedRows, with_remarks
+from cfmgml.reading.remarks import with_remarks
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
@@ -33,34 +33,20 @@ class Documents:
     files: list[Path] | None = None
 
 
-def text_bags(
-    builder: "TextBuilder",
-    sources: Paths,
-    labels: str | Path | Literal[False] | None = None,
-    label_names: Sequence[str] | None = None,
-) -> BagDataset:
-    """Build bags from texts as they lie on disk.
+def text_bags(builder: "TextBuilder", given: FileInput) -> BagDataset:
+    """Bags from one table with a document a row: ``text`` (a string, cut into sentences) or ``texts`` (a list of
+    strings, such as an abstract and those of its references), if wanted ``id``, ``labels``, and ``text_labels`` (a list
+    a text, to measure predictions with); or from folders, globs and names of ``.txt`` files, one document each.
 
-    Parameters
-    ----------
-    sources
-        One table with a document a row: ``text`` (a string, cut into sentences) or ``texts`` (a list of strings, such
-        as an abstract and those of its references), if wanted ``id``, ``labels``, and ``text_labels`` (a list a text,
-        to measure predictions with). Or folders, globs and names of ``.txt`` files, one document each.
-    labels
-        A table of the documents' labels, by exact id or file name; `cfmgml.reading.labels` says in which forms. Every
-        document must have a row; rows of no document are warned of. None takes the labels of the documents' own table,
-        if it has any, and False none at all.
-    label_names
-        The labels in this order, as a model has them; others are refused.
+    A table of labels names documents by exact id or file name; every document must have a row.
     """
-    documents = read_documents(sources)
-    table, matched = _labels_of(documents, labels, ", ".join(map(str, sources)))
-    given: dict[str, Any] = {}
+    documents = read_documents(given.paths)
+    table, matched = _labels_of(documents, given)
+    arguments: dict[str, Any] = {}
     if table is not None:
-        given = label_arguments(documents, table.in_order(label_names), keys_of(table, matched, documents.names))
-    bags = builder.build(documents.contents, bag_names=documents.names, **given)
-    return with_remarks(bags, UnusedRows("" if table is None else table.source, matched.unmatched))
+        keys = matched.complete(documents.names, "texts")
+        arguments = label_arguments(documents, table.in_order(given.label_names), keys)
+    return with_remarks(builder.build(documents.contents, bag_names=documents.names, **arguments), matched)
 
 
 def label_arguments(documents: Documents, table: LabelTable, keys: Sequence[str]) -> dict[str, Any]:
@@ -71,18 +57,16 @@ def label_arguments(documents: Documents, table: LabelTable, keys: Sequence[str]
     return given
 
 
-def _labels_of(
-    documents: Documents, labels: str | Path | Literal[False] | None, source: str
-) -> tuple[LabelTable | None, RowMatch]:
+def _labels_of(documents: Documents, given: FileInput) -> tuple[LabelTable | None, RowMatch]:
     """The documents' labels, from a table of their own or from the documents', and each document's row there."""
-    if labels is False or (labels is None and documents.labels is None):
-        return None, RowMatch([], [])
-    if labels is not None:
-        table = read_labels(labels)
+    if given.labels:
+        table = read_labels(given.labels)
         return table, match_documents(table, documents.names, documents.files)
-    assert documents.labels is not None
+    if given.labels is False or documents.labels is None:
+        return None, RowMatch()
     numbers = [str(k) for k in range(len(documents.names))]
-    return table_of_sets(dict(zip(numbers, documents.labels, strict=True)), source), match_names(numbers, numbers)
+    source = ", ".join(map(str, given.paths))
+    return table_of_sets(dict(zip(numbers, documents.labels, strict=True)), source), RowMatch(numbers)
 
 
 def read_documents(sources: Sequence[str | Path]) -> Documents:
@@ -137,9 +121,7 @@ def check_names_differ(names: Sequence[str], source: str, columns: dict[str, str
 
 
 def _content(value: Any, where: str) -> str | list[str]:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(part, str) for part in value)):
         return value
     raise ValueError(f"{where} must have a text, or a list of texts, got {type(value).__name__}.")
 
@@ -160,13 +142,4 @@ def match_documents(table: LabelTable, names: Sequence[str], files: Sequence[Pat
     """The row of each document: by its file's name, or by its own where it is no file."""
     if files is not None:
         return match_files(table.rows, files, [TEXT_SUFFIX], table.source)
-    return match_names(table.rows, names)
-
-
-def keys_of(table: LabelTable, matched: RowMatch, names: Sequence[str]) -> list[str]:
-    """What a table of labels calls each document; every document must have a row."""
-    keys = matched.keys
-    if None in keys:
-        name = names[keys.index(None)]
-        raise ValueError(f"{table.source} has no row for {name} ({keys.count(None)} of {len(keys)} texts have none).")
-    return [key for key in keys if key is not None]
+    return match_names(table.rows, names, table.source)

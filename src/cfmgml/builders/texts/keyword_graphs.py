@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cfmgml.builders.texts.cooccurrence import Pair
-from cfmgml.builders.texts.descriptions import WordDescription, described
+from cfmgml.builders.texts.descriptions import WordDescription
 from cfmgml.builders.texts.keywords import Word, words
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import IntArray
@@ -48,12 +48,16 @@ def batch_of(graphs: Sequence[KeywordGraph], description: WordDescription | None
         ends = [(place[first], place[second]) for first, second in graph.weights]
         edges += ends + [(second, first) for first, second in ends]
         weights += 2 * list(graph.weights.values())
+    attributes = None
+    if description is not None:
+        different, place_of = np.unique(keys, return_inverse=True)
+        attributes = description.describe(different.tolist())[place_of]
     return GraphBatch(
         node_ptr=offsets(np.array([max(len(graph.names), 1) for graph in graphs])),
         edge_ptr=offsets(np.array([2 * len(graph.weights) for graph in graphs])),
         edges=np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         node_labels=label_codes(keys),
-        node_attributes=None if description is None else described(keys, description),
+        node_attributes=attributes,
         edge_weights=np.array(weights),
         node_names=np.array(names),
     )

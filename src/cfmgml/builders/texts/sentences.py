@@ -1,6 +1,8 @@
 """A simple sentence splitter, by punctuation."""
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 # A full stop, question or exclamation mark (with closing quotes or brackets) before white space and what may begin a
 # sentence; the marks of scripts without spaces; an empty line. No run is looked at twice, so that time is linear: runs
@@ -32,3 +34,16 @@ def split_sentences(text: str) -> list[str]:
             ends.append(match.end())
     pieces = (text[start:stop].strip() for start, stop in zip(ends, [*ends[1:], len(text)], strict=True))
     return [piece for piece in pieces if piece]
+
+
+def texts_of(document: Any, number: int) -> list[str]:
+    """The texts of a document: its sentences, if it is a string."""
+    if isinstance(document, str):
+        return split_sentences(document) or [""]
+    if isinstance(document, bytes) or not isinstance(document, Iterable):
+        raise TypeError(f"document {number} must be a string or a list of strings, got {type(document).__name__}.")
+    texts = list(document)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"document {number} must hold strings; text {place} is of type {type(text).__name__}.")
+    return texts or [""]

@@ -1,33 +1,33 @@
 """Texts as a stream of bags, for stores: what `text_bags` builds, a few documents at a time."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cfmgml.builders.base import read_text, with_label_names
-from cfmgml.builders.texts.builder import texts_of
 from cfmgml.builders.texts.counting import count_texts
 from cfmgml.builders.texts.files import (
     Documents,
     check_names_differ,
     columns_of,
     documents_of,
-    keys_of,
     label_arguments,
     match_documents,
     text_files,
 )
-from cfmgml.common.tables import Row, format_of, stream_table
-from cfmgml.data.builder import Paths
+from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.common.tables import format_of, stream_table
+from cfmgml.data.builder import FileInput
 from cfmgml.data.streams import BagStream, Piece
 from cfmgml.reading.labels import LabelTable, read_labels, table_of_sets
+from cfmgml.reading.matching import RowMatch
 from cfmgml.reading.paths import file_state
-from cfmgml.reading.remarks import RepeatedGraphs, UnusedRows, remark_labels
+from cfmgml.reading.remarks import RepeatedGraphs, remark_labels
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
@@ -41,15 +41,10 @@ class TextStream(BagStream):
     The input is read several times: for its columns, for names, labels and the vocabulary, and to be built.
     """
 
-    def __init__(
-        self,
-        builder: "TextBuilder",
-        sources: Paths,
-        labels: str | Path | Literal[False] | None,
-        label_names: Sequence[str] | None,
-    ) -> None:
-        self._sources = list(sources)
-        self._labels, self._label_names, self._builder = labels, label_names, builder
+    def __init__(self, builder: "TextBuilder", given: FileInput) -> None:
+        self._builder, self._sources, self._source = builder, given.paths, ", ".join(map(str, given.paths))
+        self._is_table = len(given.paths) == 1 and format_of(given.paths[0]) is not None
+        self._labels, self._label_names = given.labels, given.label_names
         self._table: LabelTable | None = None  # where documents have labels of their own, it says only which there are
         self._keys: list[str] = []  # of each document in a table of labels of its own
         self._n_empty = 0
@@ -63,10 +58,6 @@ class TextStream(BagStream):
 
     # -- reading -----------------------------------------------------------------------------
 
-    @property
-    def _is_table(self) -> bool:
-        return len(self._sources) == 1 and format_of(self._sources[0]) is not None
-
     @cached_property
     def _files(self) -> dict[str, Path]:
         return text_files(self._sources)
@@ -74,10 +65,6 @@ class TextStream(BagStream):
     @cached_property
     def _columns(self) -> dict[str, str]:
         return columns_of(stream_table(self._sources[0]))
-
-    @property
-    def _source(self) -> str:
-        return ", ".join(map(str, self._sources))
 
     def _documents(self, start: int = 0) -> Iterator[tuple[int, Documents]]:
         """Runs of documents from this one on, each with the number of its first."""
@@ -87,12 +74,10 @@ class TextStream(BagStream):
             run = list(itertools.islice(rows, DOCUMENTS_AT_ONCE))
             if not run:
                 return
-            yield first, self._read(run, first)
-
-    def _read(self, run: list[Row] | list[tuple[str, Path]], first: int) -> Documents:
-        if self._is_table:
-            return documents_of(run, self._source, self._columns, first)  # type: ignore[arg-type]
-        return Documents([name for name, _ in run], [read_text(file) for _, file in run])  # type: ignore[arg-type]
+            if self._is_table:
+                yield first, documents_of(run, self._source, self._columns, first)
+            else:
+                yield first, Documents([name for name, _ in run], [read_text(file) for _, file in run])
 
     # -- what depends on all documents -------------------------------------------------------
 
@@ -106,16 +91,15 @@ class TextStream(BagStream):
             own.update(label for row in documents.labels or () for label in row or ())
         if self._is_table:
             check_names_differ(names, self._source, self._columns)
-        unused = UnusedRows()
+        matched = RowMatch()
         if self._table is not None:
             files = None if self._is_table else list(self._files.values())
             matched = match_documents(self._table.in_order(self._label_names), names, files)
-            self._keys = keys_of(self._table, matched, names)
-            unused = UnusedRows(self._table.source, matched.unmatched)
+            self._keys = matched.complete(names, "texts")
         elif self._labels is None and self._is_table and "labels" in self._columns:
             self._table = table_of_sets({"": sorted(own)}, self._source)
         which = self._label_names if self._table is None else self._table.in_order(self._label_names).label_names
-        self._label_remarks = remark_labels(which, unused)
+        self._label_remarks = remark_labels(which, matched)
         settled = settled or self._count()
         self._builder = replace(self._builder, vocabulary=settled["vocabulary"])
         self._n_empty = settled["n_without_keywords"]

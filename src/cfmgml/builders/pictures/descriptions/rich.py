@@ -5,22 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from cfmgml.builders.pictures.descriptions import NodeDescription, side_by_side
-from cfmgml.builders.pictures.node_features import (
-    PLACE_WIDTHS,
-    TEXTURE_WIDTHS,
-    WIDTHS,
-    NodeFeatures,
-    colours,
-    gradients,
-    place,
-    texture,
-)
+from cfmgml.builders.pictures.node_features import RICH_WIDTHS, NodeFeatures, colours, gradients, place, texture
 from cfmgml.common.typing import FloatArray
 
 
 class Rich(NodeDescription):
     gamma = 0.7  # chosen on MSRC v2
-    widths = WIDTHS | TEXTURE_WIDTHS | PLACE_WIDTHS
+    widths = RICH_WIDTHS
 
     def describe(self, pictures: Sequence[NodeFeatures], device: str = "cpu") -> list[FloatArray]:
         return [

@@ -12,15 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 
-import numpy as np
-
 from cfmgml.common.typing import FloatArray
 
 
 class WordDescription(ABC):
     """What nodes know of their word, as numbers."""
 
-    version: int = 1  # raise it when the same word gives other numbers
     gamma: float = 1.0  # of exp(-gamma |x - y|^2) between nodes
     n_columns: int
 
@@ -40,9 +37,3 @@ def find_description(name: str) -> WordDescription:
         raise ValueError(f"features must be None or one of {', '.join(description_names())}, got {name!r}.")
     description: WordDescription = import_module(f"{__name__}.{name}").DESCRIPTION
     return description
-
-
-def described(words: Sequence[str], description: WordDescription) -> FloatArray:
-    """A row for each of many words, each different one described once."""
-    different = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return np.asarray(description.describe(list(different))[[different[word] for word in words]])
