@@ -54,10 +54,7 @@ SUBJECTS = {
         Subject("wood", ((0.0, 0.0, 0.13, 1.0), (0.80, 0.0, 1.0, 1.0), (0.13, 0.0, 0.28, 0.25))),
     ),
     "chelsea": (Subject("cat", ((0.0, 0.0, 0.80, 1.0),)),),
-    "astronaut": (
-        Subject("person", ((0.12, 0.02, 0.70, 1.0),)),
-        Subject("flag", ((0.0, 0.0, 0.20, 0.75),)),
-    ),
+    "astronaut": (Subject("person", ((0.12, 0.02, 0.70, 1.0),)), Subject("flag", ((0.0, 0.0, 0.20, 0.75),))),
     "rocket": (Subject("sky", ((0.0, 0.0, 1.0, 0.75),)), Subject("rocket", ((0.40, 0.28, 0.60, 0.97),))),
     "hubble": (Subject("stars", ((0.0, 0.0, 1.0, 1.0),)),),
     "china": (

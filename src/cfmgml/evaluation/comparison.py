@@ -38,11 +38,8 @@ def cell_text(cell: Cell, bold: bool = False) -> TableCell:
 
 def best_and_ties(results: Results, data: str, measure: Measure, selection: str, scheme: str = "bags") -> set[str]:
     """The best method on a data set and those not told apart from it, among those that learn from bag labels only."""
-    cells = {
-        key: results.measured(measure, data, key, selection, scheme)
-        for key in results.methods
-        if not METHODS[key].sees_graph_labels
-    }
+    rivals = [key for key in results.methods if not METHODS[key].sees_graph_labels]
+    cells = {key: results.cell(data, key, *measure[:2], selection, scheme) for key in rivals}
     values = {key: cell.values for key, cell in cells.items() if cell.values is not None}
     if not values:
         return set()
@@ -96,7 +93,7 @@ def _method_rows(
         rows.append(TableRow(presentation.published_title(key), cells, of="theirs"))
     for selection, (_, words) in presentation.selections.items():
         cells = tuple(
-            cell_text(results.measured(measure, data, key, selection), key in bold[data, selection])
+            cell_text(results.cell(data, key, *measure[:2], selection), key in bold[data, selection])
             for data in data_sets
         )
         rows.append(TableRow(words, cells, of=selection))
@@ -124,7 +121,7 @@ def _long_rows(
 ) -> list[dict[str, object]]:
     rows = []
     for selection, (name, _) in results.presentation.selections.items():
-        cell = results.measured(measure, data, key, selection)
+        cell = results.cell(data, key, *measure[:2], selection)
         row: dict[str, object] = {
             "data": data, "method": key, "level": measure.level, "measure": measure.key, "selection": name,
             "why_empty": cell.why,

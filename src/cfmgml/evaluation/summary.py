@@ -12,7 +12,7 @@ from cfmgml.evaluation.tables import Table, TableRow
 def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     """All measures of one data set, a row a method, parameters chosen in training folds."""
     cells = {
-        measure: {key: results.measured(measure, data, key, scheme=scheme) for key in results.methods}
+        measure: {key: results.cell(data, key, *measure[:2], scheme=scheme) for key in results.methods}
         for measure in MEASURES
     }
     measures = [measure for measure, own in cells.items() if any(cell.values is not None for cell in own.values())]

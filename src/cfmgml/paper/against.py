@@ -16,7 +16,6 @@ RIVALS = ("cfMGML", "SGSL_SVM")  # of the paper's methods, those that ours is he
 class Against:
     """How far ours is ahead of one of the paper's figures; positive is better, whichever way the measure points."""
 
-    data: str
     measure: Measure
     ours: float
     theirs: float
@@ -28,19 +27,19 @@ class Against:
 
 
 COMPARED = (
-    ("bag", "one_error"), ("bag", "ranking_loss"), ("bag", "average_precision"), ("bag", "macro_f1"),
-    ("graph", "accuracy"),
-)  # fmt: skip
+    *(find_measure("bag", key) for key in ("one_error", "ranking_loss", "average_precision", "macro_f1")),
+    find_measure("graph", "accuracy"),
+)
 
 
 def against_paper(results: Results, data: str, method: str, theirs: str, selection: str = "nested") -> list[Against]:
     """Our method beside one of the paper's on the measures that can be compared."""
     compared = []
-    for level, key in COMPARED:
-        printed = paper_figure(results.facts[data]["column"], theirs, level, key)
-        cell = results.cell(data, method, level, key, selection)
+    for measure in COMPARED:
+        printed = paper_figure(results.facts[data]["column"], theirs, *measure[:2])
+        cell = results.cell(data, method, *measure[:2], selection)
         if printed is not None and cell.values is not None:
-            compared.append(Against(data, find_measure(level, key), cell.mean, printed.mean))
+            compared.append(Against(measure, cell.mean, printed.mean))
     return compared
 
 
@@ -51,17 +50,16 @@ def against_tables(results: Results) -> list[Table]:
 
 def against_table(results: Results, data_sets: Sequence[str], theirs: str) -> Table:
     """CfMGML, chosen in training folds, less the paper's figures."""
-    compared = [find_measure(*key) for key in COMPARED]
     rows = []
     for data in data_sets:
         ours = {row.measure: row for row in against_paper(results, data, "cfmgml", theirs)}
         if ours:
-            cells = tuple(_against_cell(ours[measure]) if measure in ours else TableCell("") for measure in compared)
+            cells = tuple(_against_cell(ours[measure]) if measure in ours else TableCell("") for measure in COMPARED)
             rows.append(TableRow(results.facts[data]["mark"], cells))
     name = theirs.replace("_", " ")
     note = f"Ours, then how far it is ahead of the paper’s {name}: + is better, whichever way the measure points."
     notes = (note, *results.stand_in_notes(data_sets))
-    titles = tuple(f"{measure.title} {measure.arrow}" for measure in compared)
+    titles = tuple(f"{measure.title} {measure.arrow}" for measure in COMPARED)
     return Table(f"against-{theirs.lower()}", f"CfMGML against the paper’s {name}", titles, tuple(rows), notes, "data")
 
 
