@@ -21,7 +21,7 @@ from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.datasets import load_digit_bags
-from cfmgml.evaluation.measures import Measure, find_measure
+from cfmgml.evaluation.measures import Measure, find_measure, measures_of
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
 from cfmgml.kernels.gram import gram_matrix
 from cfmgml.learning.annotation import annotate
@@ -40,11 +40,7 @@ N_FIRST, N_MISTAKEN, N_TRAINING = 6, 6, 3  # bags to show
 BAG_KEYS = ("average_precision", "macro_f1", "one_error", "ranking_loss", "hamming_loss", "coverage")
 MEASURES = (
     *(find_measure("bag", key) for key in BAG_KEYS),
-    Measure("graph", "accuracy", "accuracy", True),
-    Measure("graph", "annotated", "accuracy, labels given", True),
-    Measure("graph", "average_precision", "average precision", True),
-    Measure("graph", "macro_f1", "macro-F1", True),
-    Measure("graph", "ranking_loss", "ranking loss", False),
+    *(m._replace(title=m.title.removeprefix("graph ")) for m in measures_of("graph") if m.key != "new_accuracy"),
     Measure("graph", "hamming_loss", "Hamming loss", False),
 )
 

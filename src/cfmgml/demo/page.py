@@ -175,10 +175,8 @@ def _ink(digit: ShownDigit, title: str) -> str:
 def _chips(labels: Sequence[str], wrong: Sequence[str] = ()) -> str:
     if not labels:
         return '<span class="muted">none</span>'
-    kinds = [(" wrong", "✗ ") if label in wrong else ("", "") for label in labels]
-    return "".join(
-        f'<span class="chip{a}">{b}{escape(label)}</span>' for label, (a, b) in zip(labels, kinds, strict=True)
-    )
+    right, added = '<span class="chip">{}</span>', '<span class="chip wrong">✗ {}</span>'
+    return "".join((added if label in wrong else right).format(escape(label)) for label in labels)
 
 
 def _convergence(result: DemoResult) -> str:

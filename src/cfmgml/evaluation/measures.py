@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.annotation import annotate
 from cfmgml.learning.estimator import BagEstimator
@@ -113,14 +113,10 @@ def _measure_graphs(
         "labels.best_right": truth[hits].sum(0).tolist(),
     }
     if (truth.sum(axis=1) <= 1).all():
-        columns["confusion"] = _confusion(truth[labelled].argmax(axis=1), scores[labelled].argmax(axis=1))
+        pairs = np.stack([truth[labelled].argmax(axis=1), scores[labelled].argmax(axis=1)])
+        pairs, counts = np.unique(pairs, axis=1, return_counts=True)
+        columns["confusion"] = np.vstack([pairs, counts]).T.ravel().tolist()  # true and best label, graphs
     return columns
-
-
-def _confusion(truth: IntArray, best: IntArray) -> list[int]:
-    """(true label, best label, graphs), one after the other, for those that occur."""
-    pairs, counts = np.unique(np.stack([truth, best]), axis=1, return_counts=True)
-    return np.vstack([pairs, counts]).T.ravel().tolist()
 
 
 def _share(right: BoolArray) -> float:

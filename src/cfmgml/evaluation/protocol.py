@@ -1,5 +1,6 @@
 """What is to be measured: the protocol, its units of work, and what cannot be done and why."""
 
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from cfmgml.baselines.method import Grid, Method
 from cfmgml.common.segments import lengths
 from cfmgml.evaluation.data_sets import DataSet
 from cfmgml.evaluation.folds import FoldPlan, make_folds
-from cfmgml.evaluation.methods import METHODS, missing_library
+from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.representations import LoadedData
 from cfmgml.evaluation.running import Unit
 
@@ -85,7 +86,9 @@ def why_not(loaded: LoadedData, method: Method) -> str | None:
     on_vectors = {other.estimator for other in METHODS.values() if other.takes == "vectors"}
     if method.takes == "kernel" and loaded.has_vectors and method.estimator in on_vectors:
         return "same as on vectors"
-    return loaded.why_not(method.takes) or missing_library(method)
+    if method.takes == "graphs" and importlib.util.find_spec("torch") is None:
+        return "needs PyTorch: pip install 'cfmgml[gpu]'"
+    return loaded.why_not(method.takes)
 
 
 def plan_units(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) -> list[Unit]:

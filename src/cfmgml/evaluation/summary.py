@@ -22,19 +22,14 @@ def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
         for key in results.methods
     ]
     fact = results.facts[data]
-    return Table(
-        "summary", f"{fact['title']}: {_folds(results, data, scheme)}",
-        tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
-        notes=(overlap_note(fact["overlap"], scheme),) if fact["overlap"] else (), corner="method",
-    )  # fmt: skip
-
-
-def _folds(results: Results, data: str, scheme: str) -> str:
-    fact = results.facts[data]
     n_folds, n_inner = fact["protocol"]["n_folds"], fact["n_inner_run"]
     apart = " that share no graph" if scheme == "disjoint" else ""
     inside = f"{n_inner} folds" if n_inner > 1 else f"1 of {fact['protocol']['n_inner']} folds"
-    return f"{n_folds} folds{apart}, parameters chosen in {inside} inside each"
+    return Table(
+        "summary", f"{fact['title']}: {n_folds} folds{apart}, parameters chosen in {inside} inside each",
+        tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
+        notes=(overlap_note(fact["overlap"], scheme),) if fact["overlap"] else (), corner="method",
+    )  # fmt: skip
 
 
 def overlap_note(overlap: OverlapFacts, scheme: str = "bags") -> str:

@@ -147,17 +147,6 @@ SHEETS: dict[str, Callable[..., "Figure"]] = {"images": image_sheet, "texts": te
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw the sheets that are asked for, and print where they are."""
-    options = _parser().parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for kind in [options.kind] if options.kind else SHEETS:
-        print(f"{kind}: loading, training and drawing ...", file=sys.stderr)
-        path = options.out / f"{kind}.png"
-        SHEETS[kind](options.data, options.n_shown, options.seed).savefig(path)
-        print(path)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m cfmgml.paper.contact_sheets", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--data", type=Path, help="folder with msrc_v2 and hoc_sentences (default: CFMGML_DATA)")
@@ -165,7 +154,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=list(SHEETS), help="draw this sheet only")
     parser.add_argument("--n-shown", type=int, default=N_SHOWN, help="bags on a sheet (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="which bags are held out (%(default)s)")
-    return parser
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for kind in [options.kind] if options.kind else SHEETS:
+        print(f"{kind}: loading, training and drawing ...", file=sys.stderr)
+        path = options.out / f"{kind}.png"
+        SHEETS[kind](options.data, options.n_shown, options.seed).savefig(path)
+        print(path)
+    return 0
 
 
 if __name__ == "__main__":
