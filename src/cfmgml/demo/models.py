@@ -100,16 +100,13 @@ def train_digits(n_bags: int = N_DIGIT_BAGS) -> CfMGML:
 
 def digit_strips() -> tuple[Sample, ...]:
     """Rows of digits from the test set, as images."""
-    digits = load_digits()
-    unseen = digit_numbers()[::-1]
-    strips, start = [], 0
-    for length in STRIP_LENGTHS:
-        chosen = unseen[start : start + length]
+    digits, ends = load_digits(), np.cumsum(STRIP_LENGTHS)
+    strips = []
+    for chosen in np.split(digit_numbers()[::-1][: ends[-1]], ends[:-1]):
         row = np.concatenate(list(digits.images[chosen]), axis=1)
         pixels = (255 - 15 * row).astype(np.uint8).repeat(SCALE, axis=0).repeat(SCALE, axis=1)
         name = " ".join(map(str, digits.target[chosen].tolist()))
         strips.append(Sample(name, _file(np.stack([pixels] * 3, axis=2), "PNG"), "image/png"))
-        start += length
     return tuple(strips)
 
 

@@ -92,10 +92,8 @@ def _method_rows(
         cells = tuple(TableCell("" if figure is None else with_deviation(*figure)) for figure in published)
         rows.append(TableRow(presentation.published_title(key), cells, of="theirs"))
     for selection, (_, words) in presentation.selections.items():
-        cells = tuple(
-            cell_text(results.cell(data, key, *measure[:2], selection), key in bold[data, selection])
-            for data in data_sets
-        )
+        found = {data: results.cell(data, key, *measure[:2], selection) for data in data_sets}
+        cells = tuple(cell_text(cell, key in bold[data, selection]) for data, cell in found.items())
         rows.append(TableRow(words, cells, of=selection))
     return rows
 

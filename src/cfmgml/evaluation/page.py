@@ -188,20 +188,17 @@ def _labels(results: Results) -> str:
         table, matrix = label_table(results, data), confusion_matrix(results, data)
         if table is None:
             continue
-        chart = ""
-        if matrix is not None:
-            title = f"{fact['mark']}: which labels are mistaken for which"
-            words = "Rows: the true label; columns: the best label. Shade: share of the row."
-            chart = figure(words, confusion_chart(matrix, fact["labels"], title))
-        parts.append(details(fact["mark"], plain(table) + chart, not parts))
+        title = f"{fact['mark']}: which labels are mistaken for which"
+        chart = "" if matrix is None else confusion_chart(matrix, fact["labels"], title)
+        words = "Rows: the true label; columns: the best label. Shade: share of the row."
+        parts.append(details(fact["mark"], plain(table) + figure(words, chart), not parts))
     return "".join(parts)
 
 
 def _glossary(results: Results) -> str:
     data = "".join(map(_data_words, results.facts.values()))
-    methods = "".join(
-        f"<dt>{escape(METHODS[key].title)}</dt><dd>{escape(METHODS[key].about)}.</dd>" for key in results.methods
-    )
+    told = [METHODS[key] for key in results.methods]
+    methods = "".join(f"<dt>{escape(method.title)}</dt><dd>{escape(method.about)}.</dd>" for method in told)
     short = sorted({key for fact in results.facts.values() for key in fact["short_grids"]})
     names = escape(", ".join(METHODS[key].title for key in short if key in METHODS))
     words = f"On data sets of more than {MANY_GRAPHS:,} graphs these search fewer parameters: {names}."

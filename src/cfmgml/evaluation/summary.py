@@ -11,15 +11,12 @@ from cfmgml.evaluation.tables import Table, TableRow
 
 def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     """All measures of one data set, a row a method, parameters chosen in training folds."""
-    cells = {
-        measure: {key: results.cell(data, key, *measure[:2], scheme=scheme) for key in results.methods}
-        for measure in MEASURES
-    }
+    keys = results.methods
+    cells = {m: {key: results.cell(data, key, *m[:2], scheme=scheme) for key in keys} for m in MEASURES}
     measures = [measure for measure, own in cells.items() if any(cell.values is not None for cell in own.values())]
     best = {measure: best_and_ties(results, data, measure, "nested", scheme) for measure in measures}
     rows = [
-        TableRow(method_title(key), tuple(cell_text(cells[m][key], key in best[m]) for m in measures))
-        for key in results.methods
+        TableRow(method_title(key), tuple(cell_text(cells[m][key], key in best[m]) for m in measures)) for key in keys
     ]
     fact = results.facts[data]
     n_folds, n_inner = fact["protocol"]["n_folds"], fact["n_inner_run"]
