@@ -54,17 +54,9 @@ def best_and_ties(results: Results, data: str, measure: Measure, selection: str,
 
 def measure_table(results: Results, data_sets: Sequence[str], measure: Measure) -> Table:
     """Data sets across; down, for each method, what is published of it and ours under both selections."""
-    bold = {
-        (data, selection): best_and_ties(results, data, measure, selection)
-        for data in data_sets
-        for selection in SELECTIONS
-    }
-    rows = [
-        row
-        for key in results.methods
-        if measure.level in METHODS[key].levels
-        for row in _method_rows(results, data_sets, measure, key, bold)
-    ]
+    bold = {(data, how): best_and_ties(results, data, measure, how) for data in data_sets for how in SELECTIONS}
+    shown = [key for key in results.methods if measure.level in METHODS[key].levels]
+    rows = [row for key in shown for row in _method_rows(results, data_sets, measure, key, bold)]
     notes = (f"Mean ± standard deviation over folds. {BEST_NOTE}", *results.stand_in_notes(data_sets))
     return Table(
         f"{measure.level}-{measure.key}",

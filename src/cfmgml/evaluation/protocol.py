@@ -104,8 +104,8 @@ def plan_units(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol
             units += [
                 Unit(
                     data.key, loaded.fingerprint(method.takes), loaded.subset, method.key,
-                    method.quick_options if protocol.quick else {}, own := settings[method.key], plan, fold,
-                    data.shared, cost=method.cost * len(own) * work,
+                    method.quick_options if protocol.quick else {}, settings[method.key], plan, fold,
+                    data.shared, cost=method.cost * len(settings[method.key]) * work,
                 )
                 for method in runnable
                 if fold.inner is None or len(settings[method.key]) > 1
