@@ -54,10 +54,7 @@ SUBJECTS = {
         Subject("wood", ((0.0, 0.0, 0.13, 1.0), (0.80, 0.0, 1.0, 1.0), (0.13, 0.0, 0.28, 0.25))),
     ),
     "chelsea": (Subject("cat", ((0.0, 0.0, 0.80, 1.0),)),),
-    "astronaut": (
-        Subject("person", ((0.12, 0.02, 0.70, 1.0),)),
-        Subject("flag", ((0.0, 0.0, 0.20, 0.75),)),
-    ),
+    "astronaut": (Subject("person", ((0.12, 0.02, 0.70, 1.0),)), Subject("flag", ((0.0, 0.0, 0.20, 0.75),))),
     "rocket": (Subject("sky", ((0.0, 0.0, 1.0, 0.75),)), Subject("rocket", ((0.40, 0.28, 0.60, 0.97),))),
     "hubble": (Subject("stars", ((0.0, 0.0, 1.0, 1.0),)),),
     "china": (
@@ -103,16 +100,13 @@ def train_digits(n_bags: int = N_DIGIT_BAGS) -> CfMGML:
 
 def digit_strips() -> tuple[Sample, ...]:
     """Rows of digits from the test set, as images."""
-    digits = load_digits()
-    unseen = digit_numbers()[::-1]
-    strips, start = [], 0
-    for length in STRIP_LENGTHS:
-        chosen = unseen[start : start + length]
+    digits, ends = load_digits(), np.cumsum(STRIP_LENGTHS)
+    strips = []
+    for chosen in np.split(digit_numbers()[::-1][: ends[-1]], ends[:-1]):
         row = np.concatenate(list(digits.images[chosen]), axis=1)
         pixels = (255 - 15 * row).astype(np.uint8).repeat(SCALE, axis=0).repeat(SCALE, axis=1)
         name = " ".join(map(str, digits.target[chosen].tolist()))
         strips.append(Sample(name, _file(np.stack([pixels] * 3, axis=2), "PNG"), "image/png"))
-        start += length
     return tuple(strips)
 
 

@@ -4,23 +4,22 @@ Right and wrong are told by a mark, a line and a colour, so that no one of them 
 reader's setting.
 """
 
-import platform
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from cfmgml.common.files import atomic_write
-from cfmgml.common.typing import FloatArray
-from cfmgml.demo.digits import MEASURES, DemoResult, MethodResult, ShownBag, ShownDigit, best_methods
+from cfmgml.demo.digits import MEASURES, DemoResult, ShownBag, ShownDigit, best_methods
 from cfmgml.demo.style import HEAT_LIGHT, INK_STEPS, STYLE
 from cfmgml.evaluation.measures import Measure
 from cfmgml.evaluation.page import whole_page
+from cfmgml.evaluation.running import versions
 from cfmgml.evaluation.svg import line_chart, picture
 
 HEAT_STEPS = len(HEAT_LIGHT) // 2  # shades on each side of zero
+MARKS = {kind: f'<span class="mark {kind}">{sign}</span>' for kind, sign in (("right", "✓"), ("wrong", "✗"))}
 
 
 def write_page(result: DemoResult, path: str | Path, command: str = "cfmgml demo") -> None:
@@ -32,15 +31,8 @@ def write_page(result: DemoResult, path: str | Path, command: str = "cfmgml demo
 def page(result: DemoResult, command: str = "cfmgml demo") -> str:
     """The page as a string; ``command`` is what the footer says made it."""
     scale = contribution_scale([*result.first, *result.mistaken])
-    parts = [
-        _heading(result),
-        _training(result),
-        _measures(result),
-        _bags(result, scale),
-        _convergence(result),
-        _footer(result, command),
-    ]
-    return whole_page("digits learned from bags", STYLE, "\n".join(parts))
+    parts = [_heading(result), _training(result), _measures(result), _bags(result, scale), _convergence(result)]
+    return whole_page("digits learned from bags", STYLE, "\n".join([*parts, _footer(result, command)]))
 
 
 def contribution_scale(bags: Iterable[ShownBag]) -> float:
@@ -76,13 +68,13 @@ def _training(result: DemoResult) -> str:
 
 
 def _measures(result: DemoResult) -> str:
-    heads = "".join(f"<th scope=col{_apart(method)}>{escape(method.name)}</th>" for method in result.methods)
-    blank = "".join(f"<td{_apart(method)}></td>" for method in result.methods)
+    heads = _cells(result, [escape(method.name) for method in result.methods], "th scope=col")
+    blank = _cells(result, [""] * len(result.methods))
     rows = []
     for level, title in (("bag", "Bags"), ("graph", "Single digits")):
         rows.append(f'<tr class="level"><th scope=row>{title}</th>{blank}</tr>')
         rows += [_measure_row(result, measure) for measure in MEASURES if measure.level == level]
-    seconds = "".join(f"<td{_apart(method)}>{method.seconds:.1f}</td>" for method in result.methods)
+    seconds = _cells(result, [f"{method.seconds:.1f}" for method in result.methods])
     rows.append(f'<tr class="seconds"><th scope=row>seconds to fit</th>{seconds}</tr>')
     return (
         '<section><h2>How well it does</h2><div class="beside"><table>'
@@ -103,15 +95,15 @@ def _notes(result: DemoResult) -> str:
 
 def _measure_row(result: DemoResult, measure: Measure) -> str:
     best = best_methods(result, measure)
-    cells = []
-    for method in result.methods:
-        text = method.format(measure)
-        cells.append(f"<td{_apart(method)}>{f'<b>{text}</b>' if method.name in best else text}</td>")
-    return f"<tr><th scope=row>{escape(measure.title)}&nbsp;{measure.arrow}</th>{''.join(cells)}</tr>"
+    forms = ["<b>{}</b>" if method.name in best else "{}" for method in result.methods]
+    texts = [form.format(method.format(measure)) for form, method in zip(forms, result.methods, strict=True)]
+    return f"<tr><th scope=row>{escape(measure.title)}&nbsp;{measure.arrow}</th>{_cells(result, texts)}</tr>"
 
 
-def _apart(method: MethodResult) -> str:
-    return ' class="apart"' if method.sees_graph_labels else ""
+def _cells(result: DemoResult, texts: Sequence[str], tag: str = "td") -> str:
+    """A cell a method; what is told more than others is set apart."""
+    kinds = [' class="apart"' if method.sees_graph_labels else "" for method in result.methods]
+    return "".join(f"<{tag}{kind}>{text}</{tag[:2]}>" for kind, text in zip(kinds, texts, strict=True))
 
 
 def _bags(result: DemoResult, scale: float) -> str:
@@ -120,13 +112,9 @@ def _bags(result: DemoResult, scale: float) -> str:
         f"{result.n_bags_with_wrong_digit} of {result.n_test} bags; {result.n_bags_with_wrong_labels} bags get a label "
         "too many or too few."
     )
-    first = "".join(_card(bag, scale) for bag in result.first)
-    mistaken = "".join(_card(bag, scale) for bag in result.mistaken)
-    more = (
-        f'<h3>The next {len(result.mistaken)} with a mistake</h3><div class="cards">{mistaken}</div>'
-        if mistaken
-        else ""
-    )
+    first, mistaken = ("".join(_card(bag, scale) for bag in bags) for bags in (result.first, result.mistaken))
+    title = f"<h3>The next {len(result.mistaken)} with a mistake</h3>"
+    more = f'{title}<div class="cards">{mistaken}</div>' if mistaken else ""
     return (
         f"<section><h2>Test bags</h2><p>{wrong} Under each digit stand the label that scores best and, as a heat map, "
         "what every pixel adds to that label’s score. A bag gets the labels for which one of its digits scores "
@@ -137,13 +125,10 @@ def _bags(result: DemoResult, scale: float) -> str:
 
 
 def _legend(scale: float) -> str:
-    steps = range(-HEAT_STEPS, HEAT_STEPS + 1)
-    cells = picture(
-        np.zeros((1, len(steps))), np.array([[k + HEAT_STEPS for k in steps]]), "heat", "colours of the heat maps"
-    )
+    levels = np.arange(2 * HEAT_STEPS + 1)[None]
+    cells = picture(np.zeros(levels.shape), levels, "heat", "colours of the heat maps")
     return (
-        '<div class="legend"><span><span class="mark right">✓</span> right</span>'
-        '<span><span class="mark wrong">✗</span> wrong</span>'
+        f'<div class="legend"><span>{MARKS["right"]} right</span><span>{MARKS["wrong"]} wrong</span>'
         f'<span class="scale"><span>against −{scale:.2g}</span>{cells}<span>+{scale:.2g} for</span>'
         '<span class="zero">0</span></span></div>'
     )
@@ -152,35 +137,27 @@ def _legend(scale: float) -> str:
 def _card(bag: ShownBag, scale: float) -> str:
     missed = [label for label in bag.truth if label not in bag.predicted]
     extra = [label for label in bag.predicted if label not in bag.truth]
-    right = not missed and not extra
-    verdict, words = ("right", "bag labels right") if right else ("wrong", _difference(missed, extra))
+    told = [f"{what} {', '.join(own)}" for what, own in (("missed", missed), ("wrongly added", extra)) if own]
+    verdict, words = ("wrong", "; ".join(told)) if told else ("right", "bag labels right")
     digits = "".join(_digit(digit, scale) for digit in bag.digits)
     noted = " noted" if any(map(_note, bag.digits)) else ""
     return (
-        f'<article class="card"><h4>{escape(bag.name)} {_mark(right)}<span class="{verdict}">{words}</span></h4>'
-        f'<div class="digits{noted}">{digits}</div>'
+        f'<article class="card"><h4>{escape(bag.name)} {MARKS[verdict]}<span class="{verdict}">{escape(words)}</span>'
+        f'</h4><div class="digits{noted}">{digits}</div>'
         f'<p class="set"><span class="key">true</span> {_chips(bag.truth)}</p>'
         f'<p class="set"><span class="key">predicted</span> {_chips(bag.predicted, extra)}</p></article>'
     )
 
 
-def _difference(missed: Sequence[str], extra: Sequence[str]) -> str:
-    words = [f"{what} {', '.join(labels)}" for what, labels in (("missed", missed), ("wrongly added", extra)) if labels]
-    return escape("; ".join(words))
-
-
 def _digit(digit: ShownDigit, scale: float) -> str:
     verdict = "right" if digit.right else "wrong"
     said = f"a {digit.truth}, predicted {digit.predicted} with score {digit.score:.2f}, {verdict}"
-    levels = (
-        np.nan_to_num(np.round(digit.contributions / scale * HEAT_STEPS)).clip(-HEAT_STEPS, HEAT_STEPS) + HEAT_STEPS
-    )
-    heat = picture(
-        digit.contributions, levels.astype(np.int64), "heat", f"what each pixel adds to the score of {digit.predicted}"
-    )
+    steps = np.nan_to_num(np.round(digit.contributions / scale * HEAT_STEPS)).clip(-HEAT_STEPS, HEAT_STEPS)
+    title = f"what each pixel adds to the score of {digit.predicted}"
+    heat = picture(digit.contributions, steps.astype(np.int64) + HEAT_STEPS, "heat", title)
     return (
         f'<div class="digit {verdict}">{_ink(digit, said)}'
-        f'<p class="label">{_mark(digit.right)}{escape(digit.predicted)}{_note(digit)}</p>{heat}</div>'
+        f'<p class="label">{MARKS[verdict]}{escape(digit.predicted)}{_note(digit)}</p>{heat}</div>'
     )
 
 
@@ -192,23 +169,14 @@ def _note(digit: ShownDigit) -> str:
 
 
 def _ink(digit: ShownDigit, title: str) -> str:
-    ink: FloatArray = digit.ink
-    return picture(ink, np.nan_to_num(np.round(ink * INK_STEPS)).astype(np.int64), "ink", title)
-
-
-def _mark(right: bool) -> str:
-    return '<span class="mark right">✓</span>' if right else '<span class="mark wrong">✗</span>'
+    return picture(digit.ink, np.nan_to_num(np.round(digit.ink * INK_STEPS)).astype(np.int64), "ink", title)
 
 
 def _chips(labels: Sequence[str], wrong: Sequence[str] = ()) -> str:
     if not labels:
         return '<span class="muted">none</span>'
-    return "".join(
-        f'<span class="chip wrong">✗ {escape(label)}</span>'
-        if label in wrong
-        else f'<span class="chip">{escape(label)}</span>'
-        for label in labels
-    )
+    right, added = '<span class="chip">{}</span>', '<span class="chip wrong">✗ {}</span>'
+    return "".join((added if label in wrong else right).format(escape(label)) for label in labels)
 
 
 def _convergence(result: DemoResult) -> str:
@@ -228,10 +196,9 @@ def _convergence(result: DemoResult) -> str:
 
 
 def _footer(result: DemoResult, command: str) -> str:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("cfmgml", "numpy", "scipy", "scikit-learn"))
     return (
         f"<footer><p>Made by <code>{escape(command)}</code> in {result.seconds:.0f} s, seed {result.seed}; "
-        f"{escape(packages)}, Python {platform.python_version()}.</p>"
+        f"{escape(versions())}.</p>"
         "<p>Digits: UCI Optical Recognition of Handwritten Digits, 8 × 8 pixels, as they come with scikit-learn. A "
         "digit is a graph of its inked pixels; training and test bags draw from different digits.</p></footer>"
     )

@@ -1,6 +1,6 @@
 """The demo page's style sheet: that of all pages, with digits and heat maps."""
 
-from cfmgml.evaluation.page_style import BASE
+from cfmgml.evaluation.page_style import style_sheet
 
 HEAT_LIGHT = (
     "#0b4a8f", "#2f73b8", "#6a9fd3", "#a5c5e5", "#ccdbe9", "#dededb",
@@ -11,10 +11,6 @@ HEAT_DARK = (
     "#5d4a36", "#8a5f30", "#bd7b2c", "#e69a3e", "#ffc987",
 )  # fmt: skip
 INK_STEPS = 16
-
-
-def _variables(colours: tuple[str, ...]) -> str:
-    return ":root{" + ";".join(f"--heat{level}:{colour}" for level, colour in enumerate(colours)) + "}"
 
 
 _HEAT = "\n".join(f".heat{level}{{fill:var(--heat{level})}}" for level in range(len(HEAT_LIGHT)))
@@ -58,8 +54,4 @@ span.wrong,.note.wrong{color:var(--wrong)}
   .apart{border-left-width:5px}}
 """
 
-STYLE = f"""{BASE}{_RULES}{_variables(HEAT_LIGHT)}
-@media (prefers-color-scheme:dark){{{_variables(HEAT_DARK)}}}
-{_HEAT}
-{_INK}
-"""
+STYLE = style_sheet("heat", HEAT_LIGHT, HEAT_DARK, f"{_RULES}{_HEAT}\n{_INK}")

@@ -11,16 +11,11 @@ import numpy as np
 
 from cfmgml.common.typing import IntArray
 from cfmgml.evaluation.statistics import RankTest
-from cfmgml.evaluation.svg import frame, nice_step, svg_text
+from cfmgml.evaluation.svg import Points, frame, nice_step, polyline, svg_line, svg_text
 
 N_COLOURS = 8
 WIDTH, HEIGHT = 460, 250
 LEFT, RIGHT, TOP, BOTTOM = 50, 12, 12, 44
-Points = Sequence[tuple[float, float]]
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, name: str) -> str:
-    return f'<line class="{name}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 # -- curves ------------------------------------------------------------------------------------
@@ -42,50 +37,33 @@ def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool =
     points = [point for own in series.values() for point in scaled(own)]
     if not points:
         return ""
-    low_x, high_x = min(x for x, _ in points), max(x for x, _ in points)
-    ticks = (_powers if log_y else _ticks)(min(y for _, y in points), max(y for _, y in points))
+    xs, ys = zip(*points, strict=True)
+    low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
+    step = 1.0 if log_y else nice_step(max(high_y - low_y, abs(high_y) * 1e-3, 1e-9))
+    first, last = math.floor(low_y / step + 1e-9), math.ceil(high_y / step - 1e-9)
+    ticks = [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = 0.5 if high_x == low_x else (x - low_x) / (high_x - low_x)
         up = (y - ticks[0]) / (ticks[-1] - ticks[0])
         return LEFT + 8 + across * (WIDTH - LEFT - RIGHT - 16), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
 
-    parts = [_level(_power(tick) if log_y else f"{tick:g}", at(low_x, tick)[1]) for tick in ticks]
+    parts = [svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title)]
+    for tick in ticks:
+        y = at(low_x, tick)[1]
+        parts.append(svg_line(LEFT, y, WIDTH - RIGHT, y, "grid"))
+        parts.append(svg_text(LEFT - 7, y + 4, _power(tick) if log_y else f"{tick:g}", "end"))
     below = HEIGHT - BOTTOM + 16
-    xs = sorted({x for x, _ in points})
-    parts += [svg_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in xs]
-    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title))
+    parts += [svg_text(at(x, ticks[0])[0], below, _power(x) if log_x else f"{x:g}") for x in sorted(set(xs))]
     shown = {name: (k, own) for k, (name, own) in enumerate(series.items()) if own}
     for k, own in shown.values():
         placed = [at(x, y) for x, y in scaled(own)]
-        parts.append(_polyline(placed, f"curve s{k % N_COLOURS}"))
-        parts += [f'<circle class="point s{k % N_COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in placed]
+        parts.append(polyline(placed, f"curve s{k % N_COLOURS}", f"point s{k % N_COLOURS}"))
     return frame(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers from below the lowest to above the highest value."""
-    step = nice_step(max(high - low, abs(high) * 1e-3, 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
-
-
-def _powers(low: float, high: float) -> list[float]:
-    """Whole exponents around those given."""
-    first = math.floor(low + 1e-9)
-    return [float(k) for k in range(first, max(math.ceil(high - 1e-9), first + 1) + 1)]
-
-
-def _level(value: str, y: float) -> str:
-    return _line(LEFT, y, WIDTH - RIGHT, y, "grid") + svg_text(LEFT - 7, y + 4, value, "end")
 
 
 def _power(exponent: float) -> str:
     return f"1e{round(exponent):d}" if abs(exponent - round(exponent)) < 1e-9 else f"{10**exponent:.0e}"
-
-
-def _polyline(points: Sequence[tuple[float, float]], name: str) -> str:
-    return f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
 
 
 def legend(colours: Mapping[str, int]) -> str:
@@ -118,16 +96,15 @@ def log_bars(values: Mapping[str, float], unit: str, title: str) -> str:
         return left + (math.log10(value) - low) / (high - low) * (WIDTH + 100 - left - right)
 
     bottom = height * len(positive) + 8
-    parts = [_line(across(10.0**k), 4, across(10.0**k), bottom, "grid") for k in range(low, high + 1)]
+    parts = [svg_line(across(10.0**k), 4, across(10.0**k), bottom, "grid") for k in range(low, high + 1)]
     parts += [svg_text(across(10.0**k), bottom + 16, f"{10.0**k:g} {unit}") for k in range(low, high + 1)]
     for row, (name, value) in enumerate(positive.items()):
         y = 8 + row * height
         parts.append(svg_text(left - 8, y + 12, name, "end", "name"))
         width = max(across(value) - left, 1.5)
         parts.append(f'<rect class="bar s0" x="{left}" y="{y}" width="{width:.1f}" height="{height - 7}" rx="2"/>')
-        parts.append(
-            svg_text(left + width + 6, y + 12, f"{value:.2g}" if value < 100 else f"{value:,.0f}", "start", "value")
-        )
+        said = f"{value:.2g}" if value < 100 else f"{value:,.0f}"
+        parts.append(svg_text(left + width + 6, y + 12, said, "start", "value"))
     return frame(WIDTH + 100, bottom + 24, title, parts, "chart bars")
 
 
@@ -151,33 +128,24 @@ def critical_difference_diagram(test: RankTest, titles: Mapping[str, str], title
         return side + (rank - low) / (high - low) * (width - 2 * side)
 
     axis = 52.0
-    parts = [_line(side, axis, width - side, axis, "axis")]
+    parts = [svg_line(side, axis, width - side, axis, "axis")]
     for tick in range(low, high + 1):
-        parts += [
-            _line(across(tick), axis - 6, across(tick), axis, "axis"),
-            svg_text(across(tick), axis - 11, str(tick)),
-        ]
+        parts.append(svg_line(across(tick), axis - 6, across(tick), axis, "axis"))
+        parts.append(svg_text(across(tick), axis - 11, str(tick)))
     shown = min(test.critical_difference, high - low)
-    parts += [
-        _line(side, 20, across(low + shown), 20, "clique"),
-        svg_text(side, 13, f"critical difference {test.critical_difference:.2f}", "start"),
-    ]
-    cliques = _cliques(ranks, test.critical_difference)
-    parts += [
-        _line(across(ranks[a]) - 4, axis + 9 + 7 * k, across(ranks[b]) + 4, axis + 9 + 7 * k, "clique")
-        for k, (a, b) in enumerate(cliques)
-    ]
-    first = axis + 22 + 7 * len(cliques)
+    parts.append(svg_line(side, 20, across(low + shown), 20, "clique"))
+    parts.append(svg_text(side, 13, f"critical difference {test.critical_difference:.2f}", "start"))
+    y = axis + 9
+    for a, b in _cliques(ranks, test.critical_difference):
+        parts.append(svg_line(across(ranks[a]) - 4, y, across(ranks[b]) + 4, y, "clique"))
+        y += 7
+    first = y + 13
     for place, (name, rank) in enumerate(zip(names, ranks, strict=True)):
         on_left = place < (n + 1) // 2
         y = first + 20 * (place if on_left else n - 1 - place)
-        edge = side - 12 if on_left else width - side + 12
-        parts.append(_polyline([(across(rank), axis), (across(rank), y), (edge, y)], "stem"))
-        parts.append(
-            svg_text(
-                edge - 5 if on_left else edge + 5, y + 4, f"{name} {rank:.2f}", "end" if on_left else "start", "name"
-            )
-        )
+        edge, beyond, anchor = (side - 12, -5, "end") if on_left else (width - side + 12, 5, "start")
+        parts.append(polyline([(across(rank), axis), (across(rank), y), (edge, y)], "stem"))
+        parts.append(svg_text(edge + beyond, y + 4, f"{name} {rank:.2f}", anchor, "name"))
     return frame(width, first + 20 * ((n + 1) // 2), title, parts, "chart ranks")
 
 

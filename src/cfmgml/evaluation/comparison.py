@@ -38,11 +38,8 @@ def cell_text(cell: Cell, bold: bool = False) -> TableCell:
 
 def best_and_ties(results: Results, data: str, measure: Measure, selection: str, scheme: str = "bags") -> set[str]:
     """The best method on a data set and those not told apart from it, among those that learn from bag labels only."""
-    cells = {
-        key: results.measured(measure, data, key, selection, scheme)
-        for key in results.methods
-        if not METHODS[key].sees_graph_labels
-    }
+    rivals = [key for key in results.methods if not METHODS[key].sees_graph_labels]
+    cells = {key: results.cell(data, key, *measure[:2], selection, scheme) for key in rivals}
     values = {key: cell.values for key, cell in cells.items() if cell.values is not None}
     if not values:
         return set()
@@ -57,17 +54,9 @@ def best_and_ties(results: Results, data: str, measure: Measure, selection: str,
 
 def measure_table(results: Results, data_sets: Sequence[str], measure: Measure) -> Table:
     """Data sets across; down, for each method, what is published of it and ours under both selections."""
-    bold = {
-        (data, selection): best_and_ties(results, data, measure, selection)
-        for data in data_sets
-        for selection in SELECTIONS
-    }
-    rows = [
-        row
-        for key in results.methods
-        if measure.level in METHODS[key].levels
-        for row in _method_rows(results, data_sets, measure, key, bold)
-    ]
+    bold = {(data, how): best_and_ties(results, data, measure, how) for data in data_sets for how in SELECTIONS}
+    shown = [key for key in results.methods if measure.level in METHODS[key].levels]
+    rows = [row for key in shown for row in _method_rows(results, data_sets, measure, key, bold)]
     notes = (f"Mean ± standard deviation over folds. {BEST_NOTE}", *results.stand_in_notes(data_sets))
     return Table(
         f"{measure.level}-{measure.key}",
@@ -95,10 +84,8 @@ def _method_rows(
         cells = tuple(TableCell("" if figure is None else with_deviation(*figure)) for figure in published)
         rows.append(TableRow(presentation.published_title(key), cells, of="theirs"))
     for selection, (_, words) in presentation.selections.items():
-        cells = tuple(
-            cell_text(results.measured(measure, data, key, selection), key in bold[data, selection])
-            for data in data_sets
-        )
+        found = {data: results.cell(data, key, *measure[:2], selection) for data in data_sets}
+        cells = tuple(cell_text(cell, key in bold[data, selection]) for data, cell in found.items())
         rows.append(TableRow(words, cells, of=selection))
     return rows
 
@@ -124,7 +111,7 @@ def _long_rows(
 ) -> list[dict[str, object]]:
     rows = []
     for selection, (name, _) in results.presentation.selections.items():
-        cell = results.measured(measure, data, key, selection)
+        cell = results.cell(data, key, *measure[:2], selection)
         row: dict[str, object] = {
             "data": data, "method": key, "level": measure.level, "measure": measure.key, "selection": name,
             "why_empty": cell.why,

@@ -75,18 +75,13 @@ def joined(bags: BagDataset) -> BagDataset:
     >>> joined(BagDataset(graphs, bag_ptr=[0, 2, 3], Y=[[1], [0]])).graphs.node_ptr
     array([0, 3, 4])
     """
-    graphs = replace(
-        bags.graphs,
-        node_ptr=bags.graphs.node_ptr[bags.bag_ptr],
-        edge_ptr=bags.graphs.edge_ptr[bags.bag_ptr],
-        graph_ids=np.arange(bags.n_bags),
-    )
+    node_ptr, edge_ptr = bags.graphs.node_ptr[bags.bag_ptr], bags.graphs.edge_ptr[bags.bag_ptr]
+    graphs = replace(bags.graphs, node_ptr=node_ptr, edge_ptr=edge_ptr, graph_ids=np.arange(bags.n_bags))
     return replace(bags, graphs=graphs, bag_ptr=np.arange(bags.n_bags + 1), graph_Y=None, graph_names=bags.bag_names)
 
 
 def draw_bags(bags: BagDataset, n: int | None, seed: int) -> BoolArray:
     """Which bags a quick run takes: ``n`` of them, drawn by seed; all if there are no more."""
     chosen = np.zeros(bags.n_bags, dtype=bool)
-    order = np.random.default_rng(seed).permutation(bags.n_bags)
-    chosen[order if n is None else order[:n]] = True
+    chosen[np.random.default_rng(seed).permutation(bags.n_bags)[:n]] = True
     return chosen

@@ -30,10 +30,9 @@ def label_table(results: Results, data: str) -> Table | None:
     rows = []
     for c, label in enumerate(results.facts[data]["labels"]):
         graphs, predicted, right, best_right = counts[:, c]
-        precision, recall = _ratio(right, predicted), _ratio(right, graphs)
-        shares = [precision, recall, _ratio(2 * right, predicted + graphs), _ratio(best_right, graphs)]
-        shares += [_ratio(own[3, c], own[0, c]) for own in beside.values()]
-        rows.append(TableRow(label, (TableCell(f"{graphs:,.0f}"), *(_share(share) for share in shares))))
+        shares = [(right, predicted), (right, graphs), (2 * right, predicted + graphs), (best_right, graphs)]
+        shares += [(own[3, c], own[0, c]) for own in beside.values()]
+        rows.append(TableRow(label, (TableCell(f"{graphs:,.0f}"), *(_share(*share) for share in shares))))
     fact = results.facts[data]
     columns = ("graphs", "precision", "recall", "F1", "best label right", *(METHODS[key].title for key in beside))
     note = "CfMGML, chosen in training folds; the last columns: best label right, by other methods."
@@ -55,12 +54,8 @@ def _reported(results: Results, data: str, method: str) -> list[Row]:
     return rows if len(rows) == results.facts[data]["protocol"]["n_folds"] else []
 
 
-def _ratio(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole else None
-
-
-def _share(value: float | None) -> TableCell:
-    return TableCell("-", muted=True) if value is None else TableCell(number(value))
+def _share(part: float, whole: float) -> TableCell:
+    return TableCell(number(part / whole)) if whole else TableCell("-", muted=True)
 
 
 def confusion_matrix(results: Results, data: str, method: str = OWN) -> IntArray | None:
@@ -161,7 +156,7 @@ def cost_table(results: Results, data_sets: Sequence[str]) -> Table:
     for method in results.methods:
         cells = []
         for data in data_sets:
-            fits = [row for row in results.rows(data, method) if row["inner"] is None]
+            fits = results.reported(data, method)
             cells.append(TableCell(_cost(fits)) if fits else TableCell(results.why_not_run(data, method), muted=True))
         rows.append(TableRow(METHODS[method].title, tuple(cells)))
     return Table("costs", "Time and memory of a fit", results.marks(data_sets), tuple(rows), (

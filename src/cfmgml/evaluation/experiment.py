@@ -45,11 +45,7 @@ class Experiment:
     """
 
     def __init__(
-        self,
-        out: str | Path,
-        data_folder: str | Path | None = None,
-        dtype: str = "float32",
-        device: str = "cpu",
+        self, out: str | Path, data_folder: str | Path | None = None, dtype: str = "float32", device: str = "cpu"
     ) -> None:
         self.out, self.dtype, self.device = Path(out), dtype, device
         self.data_folder = None if data_folder is None else Path(data_folder)
@@ -73,12 +69,8 @@ class Experiment:
         self._take_up_compact()
         with self.store.writing() as append:  # also keeps a second run away
             there = {row_key(row) for row in self.store.rows()}
-            missing = {
-                data.key: self._missing(data, methods_for(data, methods), protocol, there, reports)
-                for data in data_sets
-            }
+            missing = {data.key: self._missing(data, methods, protocol, there, reports) for data in data_sets}
             reports.planned(sum(unit.cost for units in missing.values() for unit in units))
-
             sitting = {"sitting": uuid.uuid4().hex[:8], "workers": effective_n_jobs(n_jobs)}
 
             def keep(outcome: Outcome) -> None:
@@ -95,11 +87,11 @@ class Experiment:
         return failures
 
     def _missing(
-        self, data: DataSet, methods: Sequence[Method], protocol: Protocol, there: set[str], reports: Reports
+        self, data: DataSet, methods: Sequence[Method] | None, protocol: Protocol, there: set[str], reports: Reports
     ) -> list[Unit]:
         """The units of a data set that have rows to add; what is known of the data is written down."""
         reports.stage(f"{data.title}: reading")
-        loaded = self._load(data, protocol)
+        loaded, methods = self._load(data, protocol), methods_for(data, methods)
         write_facts(self.out / "data", describe(loaded, methods, protocol))
         units = plan_units(loaded, methods, protocol)
         return [unit for unit in units if not all(row_key(key) in there for key in unit.row_heads())]

@@ -61,14 +61,10 @@ def describe(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) 
         "protocol": {"n_folds": protocol.n_folds, "n_inner": protocol.n_inner, "seed": protocol.seed},
         "n_inner_run": protocol.n_inner_run(data),
         "overlap": overlap_facts(loaded.bags, data, protocol) if data.shared else None,
-        "fingerprints": {
-            method.key: loaded.fingerprint(method.takes) for method in methods if not why_not(loaded, method)
-        },
-        "why_not": {method.key: why for method in methods if (why := why_not(loaded, method))},
+        "fingerprints": {m.key: loaded.fingerprint(m.takes) for m in methods if not why_not(loaded, m)},
+        "why_not": {m.key: why for m in methods if (why := why_not(loaded, m))},
         "not_planned": not_planned(data),
-        "short_grids": sorted(
-            method.key for method in methods if not protocol.quick and protocol.grid(method, data) is not method.grid
-        ),
+        "short_grids": sorted(m.key for m in methods if not protocol.quick and protocol.grid(m, data) is not m.grid),
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.common.typing import BoolArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.annotation import annotate
 from cfmgml.learning.estimator import BagEstimator
@@ -101,7 +101,8 @@ def _measure_graphs(
     labelled = truth.any(axis=1)
     given = annotate(scores, test.bag_ptr, Y)
     report["annotated"] = _share(np.any(given & truth, axis=1)[labelled])
-    hits = _hits(scores, truth)
+    best = ranked_against(truth, scores).argmax(axis=1)  # ties count against the model
+    hits = truth[np.arange(len(truth)), best]
     if seen is not None:
         report["new_accuracy"] = _share(hits[labelled & ~seen])
     columns: Columns = {f"graph.{key}": _number(value) for key, value in report.items()}
@@ -112,20 +113,10 @@ def _measure_graphs(
         "labels.best_right": truth[hits].sum(0).tolist(),
     }
     if (truth.sum(axis=1) <= 1).all():
-        columns["confusion"] = _confusion(truth[labelled].argmax(axis=1), scores[labelled].argmax(axis=1))
+        pairs = np.stack([truth[labelled].argmax(axis=1), scores[labelled].argmax(axis=1)])
+        pairs, counts = np.unique(pairs, axis=1, return_counts=True)
+        columns["confusion"] = np.vstack([pairs, counts]).T.ravel().tolist()  # true and best label, graphs
     return columns
-
-
-def _hits(scores: FloatArray, truth: BoolArray) -> BoolArray:
-    """Whether each graph's best label is a true one; ties count against the model."""
-    best = ranked_against(truth, scores).argmax(axis=1)
-    return np.asarray(truth[np.arange(len(truth)), best])
-
-
-def _confusion(truth: IntArray, best: IntArray) -> list[int]:
-    """(true label, best label, graphs), one after the other, for those that occur."""
-    pairs, counts = np.unique(np.stack([truth, best]), axis=1, return_counts=True)
-    return np.vstack([pairs, counts]).T.ravel().tolist()
 
 
 def _share(right: BoolArray) -> float:

@@ -37,18 +37,14 @@ def metered() -> Iterator[Meter]:
     (True, True)
     """
     meter = Meter()
-    _reset_peak()
+    with contextlib.suppress(OSError):
+        RESET.write_text("5")  # proc(5): resets VmHWM to what is resident now
     before = peak_mib()
     cpu, wall = time.process_time(), time.perf_counter()
     yield meter
     meter.cpu_seconds, meter.wall_seconds = time.process_time() - cpu, time.perf_counter() - wall
     meter.peak_mib = peak_mib()
     meter.added_mib = meter.peak_mib - before
-
-
-def _reset_peak() -> None:
-    with contextlib.suppress(OSError):
-        RESET.write_text("5")  # proc(5): resets VmHWM to what is resident now
 
 
 def peak_mib() -> float:

@@ -5,7 +5,6 @@ tries three lambdas only. With context, which the paper has not, how much of it 
 many graphs the grids are shorter (`short`, `shortest`), and the page says which.
 """
 
-import importlib.util
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -55,10 +54,3 @@ def find_methods(names: list[str] | None) -> list[Method]:
     if unknown:
         raise ValueError(f"there is no method {unknown[0]!r}; known: {', '.join(METHODS)}.")
     return [method for key, method in METHODS.items() if key in names]
-
-
-def missing_library(method: Method) -> str | None:
-    """Why a method cannot run on this machine, if it cannot."""
-    if method.takes == "graphs" and importlib.util.find_spec("torch") is None:
-        return "needs PyTorch: pip install 'cfmgml[gpu]'"
-    return None

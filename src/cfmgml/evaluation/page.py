@@ -1,9 +1,8 @@
 """The report: one HTML file that needs nothing but itself, made of rows and facts alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +24,7 @@ SOLVERS = {
     "cfmgml": "cccp", "terms": "cccp, the paper’s terms", "paper": "Algorithm 1", "printed": "as printed", "hlk": "HLK",
 }  # fmt: skip
 N_OPEN = 6  # panels shown at once
+Section = tuple[str, str]  # title and body of a part of the page; without a body it is left out
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,24 @@ class About:
     failures: Sequence[str] = ()
 
 
-class Section(NamedTuple):
-    """A part of the page; one without a body is left out."""
-
-    name: str
-    title: str
-    body: str
-
-
 def sections(results: Results, about_bags: str = "") -> dict[str, Section]:
     """The parts of the page by name, in their order; ``about_bags`` stands above the tables of bags."""
-    parts = (
-        Section("graphs", "Graphs", _graphs(results)),
-        Section("bags", "Bags", about_bags + _bags(results)),
-        Section("ranks", "Ranks over data sets", _ranks(results)),
-        Section("lambda", "Sensitivity to lambda", _sensitivity(results)),
-        Section("cost", "Time and memory", _cost(results)),
-        Section("labels", "Label by label", _labels(results)),
-        Section("overlap", "Bags that share graphs", _overlap(results)),
-        Section("data", "Data and methods", _glossary(results)),
-    )
-    return {section.name: section for section in parts}
+    return {
+        "graphs": ("Graphs", _graphs(results)),
+        "bags": ("Bags", about_bags + _bags(results)),
+        "ranks": ("Ranks over data sets", _ranks(results)),
+        "lambda": ("Sensitivity to lambda", _sensitivity(results)),
+        "cost": ("Time and memory", _cost(results)),
+        "labels": ("Label by label", _labels(results)),
+        "overlap": ("Bags that share graphs", plain(overlap_table(results))),
+        "data": ("Data and methods", _glossary(results)),
+    }
 
 
-def page(results: Results, about: About, parts: Iterable[Section] | None = None) -> str:
+def page(results: Results, about: About, parts: Mapping[str, Section] | None = None) -> str:
     """The whole page as a string, of these parts or of the usual ones."""
-    there = [section for section in parts or sections(results).values() if section.body]
-    links = "".join(f'<a href="#{section.name}">{section.title}</a>' for section in there)
+    there = [(name, title, text) for name, (title, text) in (parts or sections(results)).items() if text]
+    links = "".join(f'<a href="#{name}">{title}</a>' for name, title, _ in there)
     body = "\n".join(f"<section id={name}><h2>{title}</h2>{text}</section>" for name, title, text in there)
     text = f"{_heading(results, about)}<nav>{links}</nav>\n{body}{_footer(results, about)}"
     return whole_page(about.title, STYLE, text)
@@ -85,10 +76,12 @@ def whole_page(title: str, style: str, body: str) -> str:
 
 def _heading(results: Results, about: About) -> str:
     protocol = next(iter(results.facts.values()))["protocol"]
+    many = [f["mark"] for f in results.facts.values() if f.get("n_inner_run", 0) not in (0, f["protocol"]["n_inner"])]
+    fewer = f"; on {escape(', '.join(many))}, which have many graphs, in the first of these" if many else ""
     text = (
         f"<header><h1>{escape(about.title)}</h1><p class=lead>{protocol['n_folds']}-fold cross-validation over bags, "
         f"the same folds for all methods. {results.presentation.lead} (in {protocol['n_inner']} folds inside each "
-        f"training fold{_fewer_inside(results)}).</p>"
+        f"training fold{fewer}).</p>"
     )
     if about.quick:
         sizes = sorted({fact["subset"] or fact["n_bags"] for fact in results.facts.values()})
@@ -102,12 +95,6 @@ def _heading(results: Results, about: About) -> str:
         items = "".join(f"<li>{escape(words)}</li>" for words in about.failures)
         text += f"<div class=warn><b>What failed</b> (run the command again to retry):<ul>{items}</ul></div>"
     return text + "</header>"
-
-
-def _fewer_inside(results: Results) -> str:
-    """On which data sets not all inner folds are used."""
-    marks = [f["mark"] for f in results.facts.values() if f.get("n_inner_run", 0) not in (0, f["protocol"]["n_inner"])]
-    return f"; on {escape(', '.join(marks))}, which have many graphs, in the first of these" if marks else ""
 
 
 def _graphs(results: Results) -> str:
@@ -135,8 +122,8 @@ def figure(caption: str, chart: str) -> str:
     return f"<figure><figcaption><b>{escape(caption)}</b></figcaption>{chart}</figure>" if chart else ""
 
 
-def plain(table: Table) -> str:
-    return html(table).replace("<div class=wide", '<div class="wide plain"', 1)
+def plain(table: Table | None) -> str:
+    return html(table).replace("<div class=wide", '<div class="wide plain"', 1) if table else ""
 
 
 def _ranks(results: Results) -> str:
@@ -155,12 +142,8 @@ def _ranks(results: Results) -> str:
 
 
 def _sensitivity(results: Results) -> str:
-    panels = [
-        panel
-        for data in results.facts
-        for measure in MAIN_MEASURES
-        if (panel := _sensitivity_panel(results, data, measure))
-    ]
+    drawn = [_sensitivity_panel(results, data, measure) for data in results.facts for measure in MAIN_MEASURES]
+    panels = list(filter(None, drawn))
     if not panels:
         return ""
     first, rest = (f"<div class=panels>{''.join(part)}</div>" for part in (panels[:N_OPEN], panels[N_OPEN:]))
@@ -169,8 +152,7 @@ def _sensitivity(results: Results) -> str:
 
 
 def _sensitivity_panel(results: Results, data: str, measure: Measure) -> str:
-    column = f"{measure.level}.{measure.key}"
-    drawn = {title: lambda_curve(results, data, method, column) for method, title in SOLVERS.items()}
+    drawn = {title: lambda_curve(results, data, key, ".".join(measure[:2])) for key, title in SOLVERS.items()}
     series = {title: points if len(points) > 1 else [] for title, points in drawn.items()}
     words = f"{results.facts[data]['mark']}: {measure.title}"
     return figure(words, curves(series, "lambda", words, log_x=True))
@@ -179,8 +161,8 @@ def _sensitivity_panel(results: Results, data: str, measure: Measure) -> str:
 def lambda_curve(results: Results, data: str, method: str, column: str) -> list[tuple[float, float]]:
     """(lambda, mean over the reported folds), from the smallest lambda on."""
     values: dict[float, list[float]] = {}
-    for row in results.rows(data, method):
-        if row["inner"] is None and row.get(column) is not None and "alpha" in row["params"]:
+    for row in results.reported(data, method):
+        if row.get(column) is not None and "alpha" in row["params"]:
             values.setdefault(row["params"]["alpha"], []).append(row[column])
     return [(alpha, float(np.mean(own))) for alpha, own in sorted(values.items())]
 
@@ -191,7 +173,7 @@ def _cost(results: Results) -> str:
         medians = {
             METHODS[key].title: float(np.median([row["cpu_seconds"] for row in rows]))
             for key in results.methods
-            if (rows := [row for row in results.rows(data, key) if row["inner"] is None])
+            if (rows := results.reported(data, key))
         }
         words = f"{fact['mark']}: CPU seconds of a fit"
         figures.append(figure(words, log_bars(medians, "s", words)))
@@ -206,33 +188,21 @@ def _labels(results: Results) -> str:
         table, matrix = label_table(results, data), confusion_matrix(results, data)
         if table is None:
             continue
-        chart = ""
-        if matrix is not None:
-            title = f"{fact['mark']}: which labels are mistaken for which"
-            words = "Rows: the true label; columns: the best label. Shade: share of the row."
-            chart = figure(words, confusion_chart(matrix, fact["labels"], title))
-        parts.append(details(fact["mark"], plain(table) + chart, not parts))
+        title = f"{fact['mark']}: which labels are mistaken for which"
+        chart = "" if matrix is None else confusion_chart(matrix, fact["labels"], title)
+        words = "Rows: the true label; columns: the best label. Shade: share of the row."
+        parts.append(details(fact["mark"], plain(table) + figure(words, chart), not parts))
     return "".join(parts)
-
-
-def _overlap(results: Results) -> str:
-    table = overlap_table(results)
-    return "" if table is None else plain(table)
 
 
 def _glossary(results: Results) -> str:
     data = "".join(map(_data_words, results.facts.values()))
-    methods = "".join(
-        f"<dt>{escape(METHODS[key].title)}</dt><dd>{escape(METHODS[key].about)}.</dd>" for key in results.methods
-    )
+    told = [METHODS[key] for key in results.methods]
+    methods = "".join(f"<dt>{escape(method.title)}</dt><dd>{escape(method.about)}.</dd>" for method in told)
     short = sorted({key for fact in results.facts.values() for key in fact["short_grids"]})
-    note = ""
-    if short:
-        names = ", ".join(METHODS[key].title for key in short if key in METHODS)
-        note = (
-            f"<p class=muted>On data sets of more than {MANY_GRAPHS:,} graphs these search fewer parameters: "
-            f"{escape(names)}.</p>"
-        )
+    names = escape(", ".join(METHODS[key].title for key in short if key in METHODS))
+    words = f"On data sets of more than {MANY_GRAPHS:,} graphs these search fewer parameters: {names}."
+    note = f"<p class=muted>{words}</p>" if short else ""
     return f"<h3>Data</h3><dl class=things>{data}</dl><h3>Methods</h3><dl class=things>{methods}</dl>{note}"
 
 

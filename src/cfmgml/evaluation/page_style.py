@@ -1,5 +1,7 @@
 """Style sheets: `BASE` for all pages, `STYLE` for the report. A colour is a variable with a light and a dark value."""
 
+from collections.abc import Sequence
+
 BASE = """
 :root{color-scheme:light dark;--page:#fff;--card:#f6f7f9;--paper:#fff;--text:#1b2330;--muted:#5a6473;
   --line:#d8dde4;--right:#17723f;--wrong:#b3263a;--right-soft:#dff1e6;--wrong-soft:#fbe3e5;--accent:#2f73b8}
@@ -42,8 +44,10 @@ LIGHT = ("#1f6fb4", "#c8551b", "#2b8a57", "#8d4fa8", "#a8841a", "#c23a61", "#3f8
 DARK = ("#6db1f2", "#f0945a", "#5fcf95", "#c79be0", "#dcbb58", "#f27c9c", "#74c8d4", "#a7adb7")
 
 
-def _variables(colours: tuple[str, ...]) -> str:
-    return ":root{" + ";".join(f"--s{k}:{colour}" for k, colour in enumerate(colours)) + "}"
+def style_sheet(name: str, light: Sequence[str], dark: Sequence[str], rules: str) -> str:
+    """`BASE` and more rules; ``--name0``, ``--name1`` and so on are these colours, on light and on dark screens."""
+    values = [";".join(f"--{name}{k}:{colour}" for k, colour in enumerate(colours)) for colours in (light, dark)]
+    return f"{BASE}:root{{{values[0]}}}\n@media (prefers-color-scheme:dark){{:root{{{values[1]}}}}}\n{rules}"
 
 
 _SERIES = "\n".join(
@@ -60,10 +64,9 @@ a{color:var(--accent)}
 .wide table{font-size:.86rem;min-width:100%}
 .wide th,.wide td{padding:5px 12px;white-space:nowrap}
 .wide th:first-child{position:sticky;left:0;background:var(--page);padding-left:12px;box-shadow:1px 0 var(--line)}
-.wide thead th{background:var(--card)}
-.wide thead th:first-child{background:var(--card)}
-.wide tbody tr.group th{font-weight:700;padding-top:10px}
-.wide tbody tr.group td{padding-top:10px}
+.wide thead th,.wide thead th:first-child{background:var(--card)}
+.wide tbody tr.group th{font-weight:700}
+.wide tbody tr.group *{padding-top:10px}
 .wide tbody tr:not(.group) th{font-weight:400;color:var(--muted)}
 .wide tbody tr.theirs td{color:var(--muted);font-style:italic}
 .wide tbody tr.nested td{background:var(--card)}
@@ -98,7 +101,4 @@ dl.things{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 1
   .wide th:first-child{white-space:normal;min-width:8.5em;max-width:10em}}
 @media print{.wide{overflow:visible;border:0}nav{display:none}}
 """
-STYLE = f"""{BASE}{_RULES}{_variables(LIGHT)}
-@media (prefers-color-scheme:dark){{{_variables(DARK)}}}
-{_SERIES}
-"""
+STYLE = style_sheet("s", LIGHT, DARK, _RULES + _SERIES)

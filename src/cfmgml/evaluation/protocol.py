@@ -1,13 +1,14 @@
 """What is to be measured: the protocol, its units of work, and what cannot be done and why."""
 
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfmgml.baselines.method import Grid, Method
 from cfmgml.common.segments import lengths
 from cfmgml.evaluation.data_sets import DataSet
-from cfmgml.evaluation.folds import Fold, FoldPlan, make_folds
-from cfmgml.evaluation.methods import METHODS, missing_library
+from cfmgml.evaluation.folds import FoldPlan, make_folds
+from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.representations import LoadedData
 from cfmgml.evaluation.running import Unit
 
@@ -82,40 +83,31 @@ def why_not(loaded: LoadedData, method: Method) -> str | None:
     """Why a method cannot be run on a data set, if it cannot."""
     if method.sees_graph_labels and loaded.bags.graph_Y is None:
         return "no graph labels"
-    if method.takes == "kernel" and loaded.has_vectors and _runs_on_vectors(method):
+    on_vectors = {other.estimator for other in METHODS.values() if other.takes == "vectors"}
+    if method.takes == "kernel" and loaded.has_vectors and method.estimator in on_vectors:
         return "same as on vectors"
-    return loaded.why_not(method.takes) or missing_library(method)
-
-
-def _runs_on_vectors(method: Method) -> bool:
-    """Whether the same estimator is also compared on vectors."""
-    return any(other.estimator is method.estimator and other.takes == "vectors" for other in METHODS.values())
+    if method.takes == "graphs" and importlib.util.find_spec("torch") is None:
+        return "needs PyTorch: pip install 'cfmgml[gpu]'"
+    return loaded.why_not(method.takes)
 
 
 def plan_units(loaded: LoadedData, methods: Sequence[Method], protocol: Protocol) -> list[Unit]:
     """Every unit of work of a data set."""
+    data, sizes, units = loaded.data, lengths(loaded.bags.bag_ptr), []
     runnable = [method for method in methods if why_not(loaded, method) is None]
-    sizes = lengths(loaded.bags.bag_ptr)
-    units = []
-    for scheme in schemes(loaded.data):
-        plan = protocol.fold_plan(scheme)
+    settings = {method.key: tuple(method.settings(protocol.grid(method, data))) for method in runnable}
+    for plan in map(protocol.fold_plan, schemes(data)):
         for fold in make_folds(loaded.bags, plan):
-            if fold.inner is not None and fold.inner >= protocol.n_inner_run(loaded.data):
+            if fold.inner is not None and fold.inner >= protocol.n_inner_run(data):
                 continue
+            work = (float(sizes[fold.train].sum()) / 1000 + 0.1) ** 2
             units += [
-                _unit(loaded, method, protocol, plan, fold, int(sizes[fold.train].sum()))
+                Unit(
+                    data.key, loaded.fingerprint(method.takes), loaded.subset, method.key,
+                    method.quick_options if protocol.quick else {}, settings[method.key], plan, fold,
+                    data.shared, cost=method.cost * len(settings[method.key]) * work,
+                )
                 for method in runnable
-                if fold.inner is None or len(method.settings(protocol.grid(method, loaded.data))) > 1
-            ]
+                if fold.inner is None or len(settings[method.key]) > 1
+            ]  # fmt: skip
     return units
-
-
-def _unit(
-    loaded: LoadedData, method: Method, protocol: Protocol, plan: FoldPlan, fold: Fold, n_train_graphs: int
-) -> Unit:
-    settings = tuple(method.settings(protocol.grid(method, loaded.data)))
-    fixed = method.quick_options if protocol.quick else {}
-    return Unit(
-        loaded.data.key, loaded.fingerprint(method.takes), loaded.subset, method.key, fixed, settings, plan, fold,
-        loaded.data.shared, cost=method.cost * len(settings) * (n_train_graphs / 1000 + 0.1) ** 2,
-    )  # fmt: skip

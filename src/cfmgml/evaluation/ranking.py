@@ -13,12 +13,10 @@ from cfmgml.evaluation.tables import Table, TableCell, TableRow
 
 def rank_test(results: Results, measure: Measure, selection: str = "nested") -> RankTest | None:
     """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2."""
-    data_sets = [key for key, fact in results.facts.items() if fact["ranked"]]
-    data_sets = [
-        data for data in data_sets if not (measure.level == "graph" and not results.facts[data]["has_graph_labels"])
-    ]
+    counted = [key for key, fact in results.facts.items() if fact["ranked"]]
+    data_sets = [key for key in counted if measure.level == "bag" or results.facts[key]["has_graph_labels"]]
     table = {
-        key: [results.measured(measure, data, key, selection).mean for data in data_sets]
+        key: [results.cell(data, key, *measure[:2], selection).mean for data in data_sets]
         for key in results.methods
         if measure.level in METHODS[key].levels and not METHODS[key].sees_graph_labels
     }
@@ -31,14 +29,12 @@ def rank_test(results: Results, measure: Measure, selection: str = "nested") -> 
 def rank_table(results: Results, measures: Sequence[Measure]) -> Table:
     """Average ranks of all methods, a column a measure."""
     tests = {measure: test for measure in measures if (test := rank_test(results, measure)) is not None}
-    in_any = [key for key in results.methods if any(key in test.methods for test in tests.values())]
-    rows = [TableRow(METHODS[key].title, tuple(_rank_cell(test, key) for test in tests.values())) for key in in_any]
-    rows.append(TableRow("Friedman’s p", tuple(TableCell(f"{test.p_value:.2g}") for test in tests.values())))
-    rows.append(
-        TableRow("critical difference", tuple(TableCell(f"{test.critical_difference:.2f}") for test in tests.values()))
-    )
-    used = sorted({data for test in tests.values() for data in test.data_sets}, key=list(results.facts).index)
-    marks = ", ".join(results.marks(used))
+    shown = tests.values()
+    in_any = [key for key in results.methods if any(key in test.methods for test in shown)]
+    rows = [TableRow(METHODS[key].title, tuple(_rank_cell(test, key) for test in shown)) for key in in_any]
+    rows.append(TableRow("Friedman’s p", tuple(TableCell(f"{test.p_value:.2g}") for test in shown)))
+    rows.append(TableRow("critical difference", tuple(TableCell(f"{t.critical_difference:.2f}") for t in shown)))
+    marks = ", ".join(results.marks(data for data in results.facts if any(data in test.data_sets for test in shown)))
     notes = (
         f"1 is best. Over {marks}; a method without a value on one of them has no rank. Bold: not told apart from the "
         f"best (ranks closer than Nemenyi’s critical difference, p > {LEVEL}).",

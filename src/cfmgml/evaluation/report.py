@@ -4,15 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cfmgml.common.files import atomic_write
+from cfmgml.evaluation import details
 from cfmgml.evaluation.comparison import long_rows, measure_table
-from cfmgml.evaluation.details import (
-    confusion_matrix,
-    confusion_rows,
-    cost_table,
-    label_table,
-    overlap_table,
-    setting_table,
-)
 from cfmgml.evaluation.measures import MEASURES, measures_of
 from cfmgml.evaluation.page import GRAPH_MEASURES, About, page
 from cfmgml.evaluation.ranking import rank_table
@@ -31,7 +24,7 @@ def write_report(results: Results, out: Path, about: About) -> Path:
 def write_files(results: Results, out: Path, files: dict[str, str], report: str) -> Path:
     """Write these tables and this page, and the table of costs."""
     (out / "tables").mkdir(parents=True, exist_ok=True)
-    costs = markdown(cost_table(results, list(results.facts)))
+    costs = markdown(details.cost_table(results, list(results.facts)))
     whole = {"costs.md": costs, "report.html": report, **{f"tables/{name}": text for name, text in files.items()}}
     for name, text in whole.items():
         with atomic_write(out / name) as stream:
@@ -47,17 +40,17 @@ def table_files(results: Results) -> dict[str, str]:
         "graphs": [measure_table(results, labelled, measure) for measure in GRAPH_MEASURES],
         "bags": [measure_table(results, data_sets, measure) for measure in bag_measures],
         "ranks": [rank_table(results, bag_measures)],
-        "settings": [setting_table(results, data_sets)],
-        "overlap": [overlap_table(results)],
-        "labels": [label_table(results, data) for data in labelled],
+        "settings": [details.setting_table(results, data_sets)],
+        "overlap": [details.overlap_table(results)],
+        "labels": [details.label_table(results, data) for data in labelled],
     }
     files = {"figures.csv": comma_separated(*long_rows(results, MEASURES))}
     for name, tables in groups.items():
         files |= in_formats(name, tables)
     for data in labelled:
-        matrix = confusion_matrix(results, data)
+        matrix = details.confusion_matrix(results, data)
         if matrix is not None:
-            files[f"confusion-{data}.csv"] = comma_separated(*confusion_rows(results, data, matrix))
+            files[f"confusion-{data}.csv"] = comma_separated(*details.confusion_rows(results, data, matrix))
     return files
 
 

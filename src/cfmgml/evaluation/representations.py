@@ -21,7 +21,6 @@ from cfmgml.baselines.instances import MeanVectors, one_node_graphs
 from cfmgml.common.digests import bytes_digest
 from cfmgml.common.files import atomic_write
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.graphs import GraphBatch
 from cfmgml.evaluation.data_sets import DataSet, draw_bags
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
 from cfmgml.kernels.gram import gram_matrix
@@ -91,9 +90,7 @@ class LoadedData:
             raise ValueError(f"{self.data.key} has no bags joined to one graph.")
         bags = _renumbered(self.data.load_single(self.path)[self._chosen])
         if bags.Y is None or self.bags.Y is None or not np.array_equal(bags.Y, self.bags.Y):
-            raise ValueError(
-                f"{self.data.key}: the bags joined to one graph are not the same bags, or in another order."
-            )
+            raise ValueError(f"{self.data.key}: bags joined to one graph are not the same bags, or in another order.")
         return replace(bags, graph_Y=None)
 
     @cached_property
@@ -156,8 +153,10 @@ class LoadedData:
             with atomic_write(gram_file) as stream:
                 np.save(stream, K)
         if not bags_file.exists():
-            slim = _bare(bags.graphs) if in_matrix and name != "vectors" else bags.graphs
-            replace(bags, graphs=replace(slim, node_names=None), info={}).save(bags_file)
+            slim = replace(bags.graphs, node_names=None)
+            if in_matrix and name != "vectors":  # only their row in the matrix matters
+                slim = replace(slim, node_attributes=None, node_labels=None)
+            replace(bags, graphs=slim, info={}).save(bags_file)
         return RepresentationFiles(bags_file, gram_file if in_matrix else None, kernel)
 
 
@@ -169,8 +168,3 @@ def _exact(kernel: Kernel) -> Kernel:
 def _renumbered(bags: BagDataset) -> BagDataset:
     """Graphs numbered from 0, as the rows of a matrix over them."""
     return replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
-
-
-def _bare(graphs: GraphBatch) -> GraphBatch:
-    """Graphs of which only their row in a matrix matters."""
-    return replace(graphs, node_attributes=None, node_labels=None, node_names=None)

@@ -84,17 +84,14 @@ class ResultStore:
         return [by_key[key] for key in sorted(by_key)]
 
     def _read(self) -> Iterator[Row]:
-        whole, _, _ = self.path.read_bytes().rpartition(b"\n")
-        for number, line in enumerate(whole.split(b"\n"), start=1):
-            if not line and not whole:
-                return
+        *lines, _ = self.path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, start=1):
             try:
                 row = json.loads(line)
                 row_key(row)
             except (ValueError, TypeError, KeyError) as error:
-                raise ValueError(
-                    f"{self.path}, line {number} is not a result ({error!r}): delete that line."
-                ) from error
+                told = f"{self.path}, line {number} is not a result ({error!r}): delete that line."
+                raise ValueError(told) from error
             yield row
 
     @contextlib.contextmanager
@@ -102,7 +99,9 @@ class ResultStore:
         """A function that adds rows; each call is on disk when it returns. One writer at a time."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "ab", buffering=0) as stream:
-            _lock(stream, self.path)
+            if LOCKS and not try_lock(stream):  # without locks nothing keeps two runs apart
+                told = "wait for it, or give this one another --out folder."
+                raise ValueError(f"another run is writing to {self.path}: {told}")
             _cut_torn_line(self.path, stream)
 
             def append(rows: Iterable[Row]) -> None:
@@ -143,11 +142,6 @@ def read_compact(path: Path) -> list[Row]:
 
 def _line(row: Row) -> bytes:
     return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def _lock(stream: IO[bytes], path: Path) -> None:
-    if LOCKS and not try_lock(stream):  # without locks nothing keeps two runs apart
-        raise ValueError(f"another run is writing to {path}: wait for it, or give this one another --out folder.")
 
 
 def _cut_torn_line(path: Path, stream: IO[bytes]) -> None:

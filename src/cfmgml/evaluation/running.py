@@ -115,7 +115,7 @@ def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) 
     Settings that differ in alpha only are a path, fitted in one go, which is much quicker than one by one; each alpha
     then gets an equal share of the seconds.
     """
-    for others, settings in groupby(unit.settings, key=_without_alpha):
+    for others, settings in groupby(unit.settings, lambda params: {k: v for k, v in params.items() if k != "alpha"}):
         path = [params["alpha"] for params in settings if "alpha" in params]
         model = method.make(kernel, unit.plan.seed, **unit.fixed, **others)
         if isinstance(model, CfMGML) and isinstance(kernel, Precomputed):
@@ -129,10 +129,6 @@ def _fits(unit: Unit, method: Method, kernel: Kernel | None, train: BagDataset) 
             with metered() as meter:
                 model.fit(train)
             yield model, meter
-
-
-def _without_alpha(params: Settings) -> Settings:
-    return {name: value for name, value in params.items() if name != "alpha"}
 
 
 def _costs(meter: Meter) -> Row:

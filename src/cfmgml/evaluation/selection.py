@@ -15,7 +15,7 @@ import numpy as np
 
 from cfmgml.common.typing import FloatArray
 from cfmgml.evaluation.facts import Facts
-from cfmgml.evaluation.measures import CRITERIA, Measure
+from cfmgml.evaluation.measures import CRITERIA
 from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.presentation import Presentation
 from cfmgml.evaluation.rows import Row
@@ -73,6 +73,10 @@ class Results:
     def rows(self, data: str, method: str, scheme: str = "bags") -> list[Row]:
         return self._rows.get((data, method, scheme), [])
 
+    def reported(self, data: str, method: str, scheme: str = "bags") -> list[Row]:
+        """The rows of the reported folds, with every setting."""
+        return [row for row in self.rows(data, method, scheme) if row["inner"] is None]
+
     def cell(
         self, data: str, method: str, level: str, key: str, selection: str = "nested", scheme: str = "bags"
     ) -> Cell:
@@ -88,12 +92,6 @@ class Results:
         if any(value is None for value in values):
             return Cell(None, "not defined")
         return Cell(np.array(values))
-
-    def measured(
-        self, measure: Measure, data: str, method: str, selection: str = "nested", scheme: str = "bags"
-    ) -> Cell:
-        """The same for a `Measure`."""
-        return self.cell(data, method, measure.level, measure.key, selection, scheme)
 
     def marks(self, data_sets: Iterable[str]) -> tuple[str, ...]:
         """Data sets as tables call them."""
@@ -123,61 +121,49 @@ class Results:
         return self._chosen[wanted]
 
     def _choose(self, data: str, method: str, level: str, selection: str, scheme: str) -> list[Row]:
-        rows = self.rows(data, method, scheme)
-        outer = [row for row in rows if row["inner"] is None]
-        criterion, fact = _criterion(method, level, selection), self.facts[data]
+        outer, fact = self.reported(data, method, scheme), self.facts[data]
+        own = selection == "reported" or METHODS[method].sees_graph_labels
+        criterion = f"{level}.{CRITERIA[level]}" if own else f"bag.{CRITERIA['bag']}"
         if selection == "reported":
-            by_fold = _choose_on_reported(rows, criterion, fact["protocol"]["n_folds"])
+            best = _best_setting(outer, criterion, fact["protocol"]["n_folds"])
+            by_fold = {row["fold"]: best for row in outer}
         else:
-            by_fold = _choose_inside(rows, criterion, fact.get("n_inner_run", fact["protocol"]["n_inner"]))
-        return sorted(
-            (row for row in outer if by_fold.get(row["fold"]) == setting_name(row)), key=lambda row: row["fold"]
-        )
+            n_inner = fact.get("n_inner_run", fact["protocol"]["n_inner"])
+            by_fold = _choose_inside(self.rows(data, method, scheme), criterion, n_inner)
+        chosen = (row for row in outer if by_fold[row["fold"]] == setting_name(row))
+        return sorted(chosen, key=lambda row: row["fold"])
 
 
 def common_alpha(results: Results, data: str, methods: Sequence[str], judge: str) -> float | None:
     """Of the alphas that all these methods were run with, the one at which ``judge`` ranks bags best; None without."""
-    reported = [[row for row in results.rows(data, key) if row["inner"] is None] for key in methods]
-    tried = [{row["params"].get("alpha") for row in rows} for rows in reported]
-    shared = set.intersection(*tried) - {None} if tried else set()
-    judged = [row for row in results.rows(data, judge) if row["params"].get("alpha") in shared]
-    best = _choose_on_reported(judged, f"bag.{CRITERIA['bag']}", results.facts[data]["protocol"]["n_folds"])
-    row = next((row for row in judged if setting_name(row) in best.values()), None)
-    return None if row is None else float(row["params"]["alpha"])
+    tried = [{row["params"].get("alpha") for row in results.reported(data, key)} for key in methods]
+    shared = set.intersection(*tried) - {None}
+    judged = [row for row in results.reported(data, judge) if row["params"].get("alpha") in shared]
+    best = _best_setting(judged, f"bag.{CRITERIA['bag']}", results.facts[data]["protocol"]["n_folds"])
+    return next((float(row["params"]["alpha"]) for row in judged if setting_name(row) == best), None)
 
 
 def reported_at(results: Results, data: str, method: str, alpha: float) -> list[Row]:
     """The rows of the reported folds at one alpha."""
-    return [row for row in results.rows(data, method) if row["inner"] is None and row["params"].get("alpha") == alpha]
+    return [row for row in results.reported(data, method) if row["params"].get("alpha") == alpha]
 
 
-def _criterion(method: str, level: str, selection: str) -> str:
-    own = selection == "reported" or METHODS[method].sees_graph_labels
-    return f"{level}.{CRITERIA[level]}" if own else f"bag.{CRITERIA['bag']}"
-
-
-def _choose_on_reported(rows: list[Row], criterion: str, n_folds: int) -> dict[int, str]:
-    """The setting with the best mean over the reported folds; only settings that all folds have."""
-    outer = [row for row in rows if row["inner"] is None]
-    best = _best_setting(outer, criterion, n_folds)
-    return {} if best is None else {row["fold"]: best for row in outer}
-
-
-def _choose_inside(rows: list[Row], criterion: str, n_inner: int) -> dict[int, str]:
+def _choose_inside(rows: list[Row], criterion: str, n_inner: int) -> dict[int, str | None]:
     """For every fold, the setting with the best mean over its first ``n_inner`` inner folds."""
     by_fold = {}
-    for fold in sorted({row["fold"] for row in rows}):
+    for fold in {row["fold"] for row in rows}:
         own = [row for row in rows if row["fold"] == fold]
         inner = [row for row in own if row["inner"] is not None and row["inner"] < n_inner]
         settings = {setting_name(row) for row in own}
-        best = settings.pop() if len(settings) == 1 else _best_setting(inner, criterion, n_inner)
-        if best is not None:
-            by_fold[fold] = best
+        by_fold[fold] = settings.pop() if len(settings) == 1 else _best_setting(inner, criterion, n_inner)
     return by_fold
 
 
 def _best_setting(rows: list[Row], criterion: str, n_needed: int) -> str | None:
-    """Settings that are equally good are taken in the order of their names, not in that of arrival."""
+    """The setting with the best mean, of those that all ``n_needed`` folds have.
+
+    Settings that are equally good are taken in the order of their names, not in that of arrival.
+    """
     values: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.get(criterion) is not None:

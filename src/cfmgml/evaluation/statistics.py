@@ -66,15 +66,10 @@ def compare_ranks(methods: list[str], data_sets: list[str], values: FloatArray, 
     """
     n, k = values.shape
     ranks = stats.rankdata(-values if higher_is_better else values, axis=1)
-    mean = ranks.mean(axis=0)
-    scale = 12 * n / (k * (k + 1))
-    ties = sum(float((counts**3 - counts).sum()) for counts in map(_repeats, ranks))
-    correction = 1 - ties / (n * (k**3 - k))
-    statistic = 0.0 if correction <= 0 else scale * float(((mean - (k + 1) / 2) ** 2).sum()) / correction
-    return RankTest(
-        tuple(methods), tuple(data_sets), mean, statistic, float(stats.chi2.sf(statistic, k - 1)),
-        critical_difference(k, n),
-    )  # fmt: skip
+    mean, spread = ranks.mean(axis=0), ranks.var()
+    statistic = n * (k - 1) * float(mean.var() / spread) if spread else 0.0
+    p_value = float(stats.chi2.sf(statistic, k - 1))
+    return RankTest(tuple(methods), tuple(data_sets), mean, statistic, p_value, critical_difference(k, n))
 
 
 def critical_difference(n_methods: int, n_data_sets: int, level: float = LEVEL) -> float:
@@ -85,7 +80,3 @@ def critical_difference(n_methods: int, n_data_sets: int, level: float = LEVEL) 
     """
     q = float(stats.studentized_range.ppf(1 - level, n_methods, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_data_sets))
-
-
-def _repeats(row: FloatArray) -> FloatArray:
-    return np.unique(row, return_counts=True)[1].astype(np.float64)

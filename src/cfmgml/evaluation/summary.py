@@ -11,30 +11,22 @@ from cfmgml.evaluation.tables import Table, TableRow
 
 def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     """All measures of one data set, a row a method, parameters chosen in training folds."""
-    cells = {
-        measure: {key: results.measured(measure, data, key, scheme=scheme) for key in results.methods}
-        for measure in MEASURES
-    }
+    keys = results.methods
+    cells = {m: {key: results.cell(data, key, *m[:2], scheme=scheme) for key in keys} for m in MEASURES}
     measures = [measure for measure, own in cells.items() if any(cell.values is not None for cell in own.values())]
     best = {measure: best_and_ties(results, data, measure, "nested", scheme) for measure in measures}
     rows = [
-        TableRow(method_title(key), tuple(cell_text(cells[m][key], key in best[m]) for m in measures))
-        for key in results.methods
+        TableRow(method_title(key), tuple(cell_text(cells[m][key], key in best[m]) for m in measures)) for key in keys
     ]
-    fact = results.facts[data]
-    return Table(
-        "summary", f"{fact['title']}: {_folds(results, data, scheme)}",
-        tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
-        notes=(overlap_note(fact["overlap"], scheme),) if fact["overlap"] else (), corner="method",
-    )  # fmt: skip
-
-
-def _folds(results: Results, data: str, scheme: str) -> str:
     fact = results.facts[data]
     n_folds, n_inner = fact["protocol"]["n_folds"], fact["n_inner_run"]
     apart = " that share no graph" if scheme == "disjoint" else ""
     inside = f"{n_inner} folds" if n_inner > 1 else f"1 of {fact['protocol']['n_inner']} folds"
-    return f"{n_folds} folds{apart}, parameters chosen in {inside} inside each"
+    return Table(
+        "summary", f"{fact['title']}: {n_folds} folds{apart}, parameters chosen in {inside} inside each",
+        tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
+        notes=(overlap_note(fact["overlap"], scheme),) if fact["overlap"] else (), corner="method",
+    )  # fmt: skip
 
 
 def overlap_note(overlap: OverlapFacts, scheme: str = "bags") -> str:

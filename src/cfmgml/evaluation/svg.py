@@ -13,6 +13,7 @@ from cfmgml.common.typing import FloatArray, IntArray
 
 WIDTH, HEIGHT = 420, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
+Points = Sequence[tuple[float, float]]
 
 
 def frame(width: float, height: float, title: str, parts: Sequence[str], name: str = "chart") -> str:
@@ -26,6 +27,16 @@ def frame(width: float, height: float, title: str, parts: Sequence[str], name: s
 
 def svg_text(x: float, y: float, text: str, anchor: str = "middle", name: str = "tick") -> str:
     return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def svg_line(x1: float, y1: float, x2: float, y2: float, name: str) -> str:
+    return f'<line class="{name}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def polyline(points: Points, name: str, dot: str = "") -> str:
+    """A line through these points, with dots of that class on them."""
+    line = f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+    return line + "".join(f'<circle class="{dot}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points if dot)
 
 
 def picture(values: FloatArray, levels: IntArray, prefix: str, title: str) -> str:
@@ -58,11 +69,14 @@ def line_chart(values: Sequence[float], x_title: str, y_title: str, title: str) 
     x = np.linspace(LEFT + 10, WIDTH - RIGHT - 10, len(values)) if len(values) > 1 else np.array([LEFT + 10.0])
     y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * np.asarray(values) / span
     points = list(zip(x.tolist(), y.tolist(), strict=True))
-    parts = [_horizontal(tick, HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * tick / span, step) for tick in ticks]
-    parts += [svg_text(px, HEIGHT - BOTTOM + 16, str(k), "middle") for k, (px, _) in enumerate(points, 1)]
-    parts.append(svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title, "middle"))
-    parts.append(f'<polyline class="line" points="{" ".join(f"{px:.1f},{py:.1f}" for px, py in points)}"/>')
-    parts += [f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3.5"/>' for px, py in points]
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    parts = [svg_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_title)]
+    for tick in ticks:
+        level = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * tick / span
+        parts.append(svg_line(LEFT, level, WIDTH - RIGHT, level, "grid" if tick else "axis"))
+        parts.append(svg_text(LEFT - 8, level + 4, f"{tick:.{digits}f}", "end"))
+    parts += [svg_text(px, HEIGHT - BOTTOM + 16, str(k)) for k, (px, _) in enumerate(points, 1)]
+    parts.append(polyline(points, "line", "dot"))
     parts.append(svg_text(points[-1][0] + 4, points[-1][1] - 9, f"{values[-1]:.3g}", "end", "value"))
     said = f"{title}: {y_title} by {x_title}, {', '.join(f'{value:.3g}' for value in values)}"
     return frame(WIDTH, HEIGHT, said, parts)
@@ -76,10 +90,3 @@ def nice_step(largest: float) -> float:
     """
     power = 10.0 ** math.floor(math.log10(largest / 4))
     return next((round(k * power, 12) for k in (1, 2, 5) if largest / (k * power) <= 5), round(10 * power, 12))
-
-
-def _horizontal(value: float, y: float, step: float) -> str:
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    name = "axis" if value == 0 else "grid"
-    line = f'<line class="{name}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-    return line + svg_text(LEFT - 8, y + 4, f"{value:.{digits}f}", "end")

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 
@@ -36,7 +36,7 @@ class Table:
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
     corner: str = ""
-    head_titles: tuple[str, ...] = field(default=())  # longer names of the columns, for those who point at them
+    head_titles: tuple[str, ...] = ()  # longer names of the columns, for those who point at them
 
 
 def markdown(table: Table) -> str:
@@ -55,10 +55,9 @@ def markdown(table: Table) -> str:
     lines = [f"### {table.title}", "", _piped([table.corner, *table.columns]), "|---" * (len(table.columns) + 1) + "|"]
     for row in table.rows:
         head = f"**{row.head}**" if row.group else row.head
-        cells = [f"**{cell.text}**" if cell.bold and cell.text else cell.text for cell in row.cells]
-        lines.append(_piped([head, *cells, *[""] * (len(table.columns) - len(cells))]))
-    notes = [part for note in table.notes for part in ("", note)]
-    return "\n".join([*lines, *notes, ""])
+        cells = [f"**{cell.text}**" if cell.bold else cell.text for cell in row.cells]
+        lines.append(_piped([head, *(cells or [""] * len(table.columns))]))
+    return "\n".join([*lines, *(f"\n{note}" for note in table.notes), ""])
 
 
 def _piped(cells: list[str]) -> str:
@@ -79,39 +78,25 @@ def latex(table: Table) -> str:
     \end{tabular}
     """
     width = len(table.columns)
+    heads = " & ".join(map(_tex, [table.corner, *table.columns]))
     lines = ["% needs \\usepackage{booktabs}", f"\\begin{{tabular}}{{l{'c' * width}}}", "\\toprule"]
-    lines += [_ampersands([table.corner, *table.columns]), "\\midrule"]
+    lines += [f"{heads} \\\\", "\\midrule"]
     for row in table.rows:
         if row.group:
             lines.append(f"\\multicolumn{{{width + 1}}}{{l}}{{\\emph{{{_tex(row.head)}}}}} \\\\")
-            continue
-        cells = [
-            _tex(row.head),
-            *(f"\\textbf{{{_tex(c.text)}}}" if c.bold and c.text else _tex(c.text) for c in row.cells),
-        ]
-        lines.append(" & ".join([*cells, *[""] * (width + 1 - len(cells))]) + " \\\\")
-    notes = [f"% {note}" for note in table.notes]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *notes])
+        else:
+            cells = [f"\\textbf{{{_tex(cell.text)}}}" if cell.bold else _tex(cell.text) for cell in row.cells]
+            lines.append(" & ".join([_tex(row.head), *cells]) + " \\\\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", *(f"% {note}" for note in table.notes)])
 
 
-def _ampersands(cells: list[str]) -> str:
-    return " & ".join(map(_tex, cells)) + " \\\\"
-
-
-_TEX = {
-    "±": "$\\pm$",
-    "†": "$^\\dagger$",
-    "↑": "$\\uparrow$",
-    "↓": "$\\downarrow$",
-    "−": "$-$",
-    "→": "$\\to$",
-    "’": "'",
-}
+_TEX = str.maketrans(
+    {"±": r"$\pm$", "†": r"$^\dagger$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "−": "$-$", "→": r"$\to$", "’": "'"}
+)
 
 
 def _tex(text: str) -> str:
-    text = re.sub(r"([&%$#_{}])", r"\\\1", text)
-    return "".join(_TEX.get(letter, letter) for letter in text)
+    return re.sub(r"([&%$#_{}])", r"\\\1", text).translate(_TEX)
 
 
 def html(table: Table) -> str:
@@ -134,11 +119,11 @@ def _html_row(row: TableRow, width: int) -> str:
         return f'<tr class=group><th scope=row>{escape(row.head)}</th><td colspan="{width}"></td></tr>'
     cells = "".join(
         f"<td{' class=why' if cell.muted else ''}>"
-        f"{f'<b>{escape(cell.text)}</b>' if cell.bold and cell.text else escape(cell.text)}</td>"
+        f"{f'<b>{escape(cell.text)}</b>' if cell.bold else escape(cell.text)}</td>"
         for cell in row.cells
     )
     style = f' class="{escape(row.of)}"' if row.of else ""
-    return f"<tr{style}><th scope=row>{escape(row.head)}</th>{cells}{'<td></td>' * (width - len(row.cells))}</tr>"
+    return f"<tr{style}><th scope=row>{escape(row.head)}</th>{cells}</tr>"
 
 
 def comma_separated(columns: list[str], rows: list[dict[str, object]]) -> str:

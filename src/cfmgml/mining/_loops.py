@@ -14,15 +14,13 @@ from cfmgml.common.compiled import compiled
 
 
 @compiled
-def extensions(  # type: ignore[no-untyped-def]  # pragma: no cover
-    embeddings, path, joined, graphs, n_labels, may_grow, limit
-):
+def extensions(embeddings, path, joined, graphs, n_labels, may_grow, limit):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Every way in which an embedding goes on by one edge.
 
     ``embeddings`` (n, n_nodes) are nodes of the graphs, ``joined`` (n_nodes, n_nodes) the pattern's adjacency, and
-    ``graphs`` the labels of nodes and their neighbours, as offsets and indices. Returns
-    how many there are and, unless that is above ``limit``, the embedding, the key and the new node (-1 for a back edge)
-    of each. Nodes with labels below the root's are not tried: a code that had them would not be the least one.
+    ``graphs`` the labels of nodes and their neighbours, as offsets and indices. Returns how many there are and, unless
+    that is above ``limit``, the embedding, the key and the new node (-1 for a back edge) of each. Nodes with labels
+    below the root's are not tried: a code that had them would not be the least one.
     """
     labels, indptr, indices = graphs
     n_nodes = embeddings.shape[1]
@@ -69,8 +67,7 @@ def extensions(  # type: ignore[no-untyped-def]  # pragma: no cover
 def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Whether no other depth-first search of the pattern gives a smaller code.
 
-    The least code is built edge by edge, with all of its embeddings in the pattern, until it differs from the given
-    one.
+    The least code is built edge by edge, with all its embeddings in the pattern, until it differs from the given one.
     """
     n_edges, n_nodes = len(source), len(labels)
     n_labels = labels.max() + 1
@@ -147,9 +144,7 @@ def is_least_code(source, target, labels):  # type: ignore[no-untyped-def]  # pr
 
 
 @compiled
-def find_patterns(  # type: ignore[no-untyped-def]  # pragma: no cover
-    patterns, graphs, out
-):
+def find_patterns(patterns, graphs, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set ``out`` (n_graphs, n_patterns) where a graph contains a pattern, by backtracking along its code."""
     node_ptr, edge_ptr, pattern_labels, source, target = patterns
     graph_ptr, labels, indptr, indices = graphs

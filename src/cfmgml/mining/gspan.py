@@ -10,7 +10,7 @@ import numpy as np
 
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids
-from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.common.typing import IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.mining._loops import extensions, is_least_code
 from cfmgml.mining.patterns import SubgraphPatterns, check_node_labels
@@ -65,8 +65,14 @@ def mine_subgraphs(
     """
     labels = check_node_labels(graphs)
     needed = _check_support(min_support, graphs.n_graphs)
-    limits = _Limits(max_edges, max_nodes, min_nodes, max_seconds, max_gib, max_patterns)
-    search = _Search(graphs, labels, needed, limits)
+    most = {"max_edges": max_edges, "max_nodes": max_nodes, "max_seconds": max_seconds, "max_patterns": max_patterns}
+    for name, value in most.items():
+        if value is not None and value < 0:
+            raise ValueError(f"{name} must not be negative, got {value}.")
+    if not max_gib > 0:
+        raise ValueError(f"max_gib must be above 0, got {max_gib}.")
+    limits = {name: math.inf if value is None else value for name, value in most.items()}
+    search = _Search(graphs, labels, needed, min_nodes, max_gib * 2**30, **limits)
     stopped_by = search.run(verbose)
     patterns = SubgraphPatterns.pack(search.patterns, graphs.n_graphs, stopped_by)
     if stopped_by is not None:
@@ -82,30 +88,6 @@ def _check_support(min_support: float, n_graphs: int) -> int:
     if not min_support > 0:
         raise ValueError(f"min_support must be a number of graphs, or a share of them, above 0, got {min_support}.")
     return max(1, math.ceil(min_support * n_graphs - 1e-9)) if min_support < 1 else math.ceil(min_support)
-
-
-@dataclass(frozen=True)
-class _Limits:
-    max_edges: int | None
-    max_nodes: int | None
-    min_nodes: int
-    max_seconds: float | None
-    max_gib: float
-    max_patterns: int | None
-
-    def __post_init__(self) -> None:
-        for name in ("max_edges", "max_nodes", "max_patterns", "max_seconds"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ValueError(f"{name} must not be negative, got {value}.")
-        if not self.max_gib > 0:
-            raise ValueError(f"max_gib must be above 0, got {self.max_gib}.")
-
-    def may_grow(self, n_nodes: int) -> bool:
-        return self.max_nodes is None or n_nodes < self.max_nodes
-
-    def may_extend(self, n_edges: int) -> bool:
-        return self.max_edges is None or n_edges < self.max_edges
 
 
 class _Ended(Exception):
@@ -128,9 +110,14 @@ class _Search:
     graphs: GraphBatch
     original_labels: IntArray
     min_support: int
-    limits: _Limits
-    patterns: list[tuple[IntArray, IntArray, IntArray]] = field(default_factory=list)
-    held: int = 0  # bytes
+    min_nodes: int
+    max_bytes: float
+    max_edges: float  # these are infinite where there is no limit
+    max_nodes: float
+    max_seconds: float
+    max_patterns: float
+    patterns: list[tuple[IntArray, IntArray, IntArray]] = field(init=False, default_factory=list)
+    held: int = field(init=False, default=0)  # bytes
 
     def run(self, verbose: bool) -> str | None:
         """Fill ``patterns``; returns the limit that ended the search, if one did."""
@@ -139,7 +126,7 @@ class _Search:
         self.graph_of = segment_ids(self.graphs.node_ptr)
         try:
             self._find_nodes()
-            if self.limits.may_extend(0) and self.limits.may_grow(1):
+            if self.max_edges > 0 and self.max_nodes > 1:
                 self._find_edges(verbose)
         except _Ended as end:
             return str(end)
@@ -150,14 +137,10 @@ class _Search:
     def _find_nodes(self) -> None:
         pairs = np.unique(np.stack([self.labels, self.graph_of]), axis=1)
         counts = np.bincount(pairs[0], minlength=len(self.values))
-        for label in np.flatnonzero(counts >= self.min_support):
-            nothing = np.zeros((0, 2), dtype=np.int64)
-            self._keep(np.array([label]), nothing, pairs[1][pairs[0] == label])
-        self._forget_nodes(counts >= self.min_support)
-
-    def _forget_nodes(self, frequent: BoolArray) -> None:
-        """Leave edges to nodes out whose label is not frequent: no pattern has them."""
-        indptr, indices = self.graphs.adjacency
+        frequent = counts >= self.min_support
+        for label in np.flatnonzero(frequent):
+            self._keep(np.array([label]), np.zeros((0, 2), dtype=np.int64), pairs[1][pairs[0] == label])
+        indptr, indices = self.graphs.adjacency  # without edges to nodes of other labels: no pattern has them
         keep = frequent[self.labels[indices]] & np.repeat(frequent[self.labels], np.diff(indptr))
         self.indices = indices[keep]
         self.indptr = np.concatenate([[0], np.cumsum(keep)])[indptr]
@@ -172,23 +155,16 @@ class _Search:
         with progress("Mining", max(len(bounds) - 1, 0), verbose) as advance:
             for low, high in zip(bounds[:-1], bounds[1:], strict=True):
                 rows = chosen[low:high]
-                pattern = _Pattern(
-                    source=np.array([0]),
-                    target=np.array([1]),
-                    labels=np.array([first[rows[0]], second[rows[0]]]),
-                    path=np.array([1, 0]),
-                    embeddings=np.stack([start[rows], self.indices[rows]], axis=1),
-                )
-                self._search_from(pattern)
+                labels = np.array([first[rows[0]], second[rows[0]]])
+                embeddings = np.stack([start[rows], self.indices[rows]], axis=1)
+                self._search_from(_Pattern(np.array([0]), np.array([1]), labels, np.array([1, 0]), embeddings))
                 advance(1)
 
     # -- the depth-first search --------------------------------------------------------------
 
     def _search_from(self, root: _Pattern) -> None:
         """Keep the root and all that grows from it; an explicit stack, since patterns may have thousands of edges."""
-        if not self._keep_if_frequent(root):
-            return
-        stack = [self._children(root)]
+        stack = [iter([root])]
         while stack:
             child = next(stack[-1], None)
             if child is None:
@@ -199,13 +175,12 @@ class _Search:
     def _children(self, pattern: _Pattern) -> Iterator[_Pattern]:
         """Patterns with one edge more that are frequent and least codes."""
         n_nodes = len(pattern.labels)
-        if not self.limits.may_extend(len(pattern.source)):
+        if len(pattern.source) >= self.max_edges:
             return
-        room = int(self.limits.max_gib * 2**30) - self.held
         joined = np.zeros((n_nodes, n_nodes), dtype=bool)
         joined[pattern.source, pattern.target] = joined[pattern.target, pattern.source] = True
         graphs = self.labels, self.indptr, self.indices
-        may_grow, limit = self.limits.may_grow(n_nodes), room // (8 * (n_nodes + 6))
+        may_grow, limit = n_nodes < self.max_nodes, int((self.max_bytes - self.held) // (8 * (n_nodes + 6)))
         count, rows, keys, nodes = extensions(
             pattern.embeddings, pattern.path, joined, graphs, len(self.values), may_grow, limit
         )
@@ -214,56 +189,48 @@ class _Search:
         size = 8 * (3 * count + pattern.embeddings.size)
         self.held += size
         order = np.argsort(keys, kind="stable")
-        bounds = np.flatnonzero(np.diff(keys[order], prepend=-1, append=-1)) if count else np.zeros(1, dtype=np.int64)
+        bounds = np.flatnonzero(np.diff(keys[order], prepend=-1, append=-1))
         for low, high in zip(bounds[:-1], bounds[1:], strict=True):
             group = order[low:high]
-            if high - low < self.min_support or self._n_graphs(pattern, rows[group]) < self.min_support:
+            if high - low < self.min_support or len(self._graphs(pattern.embeddings[rows[group]])) < self.min_support:
                 continue
             child = self._extended(pattern, int(keys[group[0]]), rows[group], nodes[group])
             if is_least_code(child.source, child.target, child.labels):
                 yield child
         self.held -= size
 
-    def _n_graphs(self, pattern: _Pattern, rows: IntArray) -> int:
-        return len(_distinct(self.graph_of[pattern.embeddings[rows, 0]]))
+    def _graphs(self, embeddings: IntArray) -> IntArray:
+        """The different graphs of embeddings, of which those in one graph stand together."""
+        graphs = self.graph_of[embeddings[:, 0]]
+        return graphs[np.flatnonzero(np.diff(graphs, prepend=-1))]
 
     def _extended(self, pattern: _Pattern, key: int, rows: IntArray, nodes: IntArray) -> _Pattern:
-        n_nodes, path = len(pattern.labels), pattern.path
-        if key < n_nodes:
-            ends, labels = (int(path[0]), key), pattern.labels
-            embeddings = pattern.embeddings[rows]
-        else:
+        n_nodes, path, labels, embeddings = len(pattern.labels), pattern.path, pattern.labels, pattern.embeddings[rows]
+        source, target = path[0], key
+        if key >= n_nodes:
             step, label = divmod(key - n_nodes, len(self.values))
-            ends, labels = (int(path[step]), n_nodes), np.append(pattern.labels, label)
+            source, target, labels = path[step], n_nodes, np.append(labels, label)
             path = np.concatenate([[n_nodes], path[step:]])
-            embeddings = np.column_stack([pattern.embeddings[rows], nodes])
-        return _Pattern(
-            np.append(pattern.source, ends[0]), np.append(pattern.target, ends[1]), labels, path, embeddings
-        )
+            embeddings = np.column_stack([embeddings, nodes])
+        return _Pattern(np.append(pattern.source, source), np.append(pattern.target, target), labels, path, embeddings)
 
     # -- what was found ----------------------------------------------------------------------
 
     def _keep_if_frequent(self, pattern: _Pattern) -> bool:
-        graphs = _distinct(self.graph_of[pattern.embeddings[:, 0]])
+        graphs = self._graphs(pattern.embeddings)
         if len(graphs) < self.min_support:
             return False
         self._keep(pattern.labels, np.stack([pattern.source, pattern.target], axis=1), graphs)
         return True
 
     def _keep(self, labels: IntArray, edges: IntArray, graphs: IntArray) -> None:
-        limits = self.limits
-        if limits.max_seconds is not None and time.monotonic() - self.started > limits.max_seconds:
+        if time.monotonic() - self.started > self.max_seconds:
             raise _Ended("time")
-        if self.held > limits.max_gib * 2**30:
+        if self.held > self.max_bytes:
             raise _Ended("memory")
-        if len(labels) < limits.min_nodes or (limits.max_nodes is not None and len(labels) > limits.max_nodes):
+        if not self.min_nodes <= len(labels) <= self.max_nodes:
             return
-        if limits.max_patterns is not None and len(self.patterns) >= limits.max_patterns:
+        if len(self.patterns) >= self.max_patterns:
             raise _Ended("patterns")
         self.patterns.append((self.values[labels], edges, graphs))
         self.held += 8 * (len(labels) + edges.size + len(graphs)) + 400  # arrays have overheads
-
-
-def _distinct(ordered: IntArray) -> IntArray:
-    """Distinct values of an array in which equal ones stand together."""
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]

@@ -111,26 +111,19 @@ class SubgraphPatterns:
             raise ValueError(f"patterns are written as .jsonl or .csv, got {path}.")
         if entropies is not None and len(entropies) != len(self):
             raise ValueError(f"entropies must be one a pattern, {len(self)}, got {len(entropies)}.")
-        rows = [None] * len(self) if entropies is None else entropies.tolist()
-        extra: list[dict[str, float]] = [{} if value is None else {"entropy": value} for value in rows]
+        extra = [{} for _ in range(len(self))] if entropies is None else [{"entropy": e} for e in entropies.tolist()]
         text = self._json_lines(extra) if suffix == ".jsonl" else self._table(extra)
         with atomic_write(path) as stream:
             stream.write(text.encode())
 
     def _json_lines(self, extra: Sequence[dict[str, float]]) -> str:
-        head = {"n_mined": self.n_mined, "stopped_by": self.stopped_by}
-        lines = [json.dumps(head)]
+        lines = [json.dumps({"n_mined": self.n_mined, "stopped_by": self.stopped_by})]
         for k, more in enumerate(extra):
             one = self.graphs[k]
             assert one.node_labels is not None
             holders = self.occurrences[self.occurrence_ptr[k] : self.occurrence_ptr[k + 1]].tolist()
-            row = {
-                "nodes": one.node_labels.tolist(),
-                "edges": one.edges.T.tolist(),
-                "support": len(holders),
-                "graphs": holders,
-            }
-            lines.append(json.dumps({**row, **more}))
+            row = {"nodes": one.node_labels.tolist(), "edges": one.edges.T.tolist(), "support": len(holders)}
+            lines.append(json.dumps({**row, "graphs": holders, **more}))
         return "\n".join(lines) + "\n"
 
     def _table(self, extra: Sequence[dict[str, float]]) -> str:

@@ -1,6 +1,5 @@
 """CfMGML beside the figures that the paper prints, on the measures that can be compared."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfmgml.evaluation.comparison import number
@@ -16,7 +15,6 @@ RIVALS = ("cfMGML", "SGSL_SVM")  # of the paper's methods, those that ours is he
 class Against:
     """How far ours is ahead of one of the paper's figures; positive is better, whichever way the measure points."""
 
-    data: str
     measure: Measure
     ours: float
     theirs: float
@@ -28,43 +26,43 @@ class Against:
 
 
 COMPARED = (
-    ("bag", "one_error"), ("bag", "ranking_loss"), ("bag", "average_precision"), ("bag", "macro_f1"),
-    ("graph", "accuracy"),
-)  # fmt: skip
+    *(find_measure("bag", key) for key in ("one_error", "ranking_loss", "average_precision", "macro_f1")),
+    find_measure("graph", "accuracy"),
+)
 
 
 def against_paper(results: Results, data: str, method: str, theirs: str, selection: str = "nested") -> list[Against]:
     """Our method beside one of the paper's on the measures that can be compared."""
     compared = []
-    for level, key in COMPARED:
-        printed = paper_figure(results.facts[data]["column"], theirs, level, key)
-        cell = results.cell(data, method, level, key, selection)
+    for measure in COMPARED:
+        printed = paper_figure(results.facts[data]["column"], theirs, *measure[:2])
+        cell = results.cell(data, method, *measure[:2], selection)
         if printed is not None and cell.values is not None:
-            compared.append(Against(data, find_measure(level, key), cell.mean, printed.mean))
+            compared.append(Against(measure, cell.mean, printed.mean))
     return compared
 
 
 def against_tables(results: Results) -> list[Table]:
     """CfMGML held against each of `RIVALS`, where there is something to compare."""
-    return [table for theirs in RIVALS if (table := against_table(results, list(results.facts), theirs)).rows]
+    return [table for theirs in RIVALS if (table := _against_table(results, theirs)).rows]
 
 
-def against_table(results: Results, data_sets: Sequence[str], theirs: str) -> Table:
+def _against_table(results: Results, theirs: str) -> Table:
     """CfMGML, chosen in training folds, less the paper's figures."""
-    compared = [find_measure(*key) for key in COMPARED]
     rows = []
-    for data in data_sets:
+    for data, fact in results.facts.items():
         ours = {row.measure: row for row in against_paper(results, data, "cfmgml", theirs)}
         if ours:
-            cells = tuple(_against_cell(ours[measure]) if measure in ours else TableCell("") for measure in compared)
-            rows.append(TableRow(results.facts[data]["mark"], cells))
+            rows.append(TableRow(fact["mark"], tuple(_against_cell(ours.get(measure)) for measure in COMPARED)))
     name = theirs.replace("_", " ")
     note = f"Ours, then how far it is ahead of the paper’s {name}: + is better, whichever way the measure points."
-    notes = (note, *results.stand_in_notes(data_sets))
-    titles = tuple(f"{measure.title} {measure.arrow}" for measure in compared)
+    notes = (note, *results.stand_in_notes(results.facts))
+    titles = tuple(f"{measure.title} {measure.arrow}" for measure in COMPARED)
     return Table(f"against-{theirs.lower()}", f"CfMGML against the paper’s {name}", titles, tuple(rows), notes, "data")
 
 
-def _against_cell(row: Against) -> TableCell:
+def _against_cell(row: Against | None) -> TableCell:
+    if row is None:
+        return TableCell("")
     sign = "+" if row.ahead >= 0 else "−"
     return TableCell(f"{number(row.ours)} ({sign}{number(abs(row.ahead))})", bold=row.ahead > 0)

@@ -19,12 +19,15 @@ Option = str | int | bool  # of a loader
 
 
 def with_features(bags: BagDataset, features: str) -> BagDataset:
-    """Rich image nodes as the paper's or as Hellinger-scaled ones, which are the first columns of them.
+    """Rich image nodes as the paper's or as Hellinger-scaled ones, which are the first columns of them; or no nodes.
 
-    The paper's histograms are the squares of the square-rooted ones: the same as built anew, up to rounding.
+    The paper's histograms are the squares of the square-rooted ones: the same as built anew, up to rounding. Without
+    attributes graphs have their node labels only: the paper's node-label variant.
     """
     if features == "rich":
         return bags
+    if features == "labels":
+        return replace(bags, graphs=replace(bags.graphs, node_attributes=None))
     attributes = bags.graphs.node_attributes
     assert attributes is not None
     (start, split), (_, stop) = bags.info["columns"]["rgb_histogram"], bags.info["columns"]["hog"]
@@ -34,12 +37,9 @@ def with_features(bags: BagDataset, features: str) -> BagDataset:
     return replace(bags, graphs=replace(bags.graphs, node_attributes=kept))
 
 
-def labels_only(bags: BagDataset) -> BagDataset:
-    """The same graphs without node attributes: the paper's node-label variant."""
-    return replace(bags, graphs=replace(bags.graphs, node_attributes=None))
-
-
-def _variant(load: Callable[..., BagDataset], change: Callable[[BagDataset], BagDataset], **options: Option) -> Load:
+def _variant(
+    load: Callable[..., BagDataset], change: Callable[[BagDataset], BagDataset] = lambda bags: bags, **options: Option
+) -> Load:
     return lambda path: change(_read_once(load, path, tuple(options.items())))
 
 
@@ -55,7 +55,7 @@ def _pictures(
     key: str, title: str, loader: Callable[..., BagDataset], n_graphs: int, features: str, kernel: Kernel, ranked: bool
 ) -> DataSet:
     name = {"paper": "the paper's nodes", "hellinger": "scaled nodes", "rich": "rich nodes", "labels": "node labels"}
-    change = labels_only if features == "labels" else partial(with_features, features=features)
+    change = partial(with_features, features=features)
     column = f"{key} labels" if features == "labels" else key
     return DataSet(
         f"{key}-{features}", f"{title}, {name[features]}", ABOUT_NODES[features],
@@ -73,26 +73,17 @@ ABOUT_NODES = {
     "labels": "the median colour bin of each superpixel, Weisfeiler-Lehman kernel",
 }
 TEXT = WeisfeilerLehman(n_iter=1, tfidf=True)
-DBLP_NOTE = "the paper's {} bags, which are not public"
 
 
 def _papers(field: str, n_graphs: int) -> DataSet:
     load, options = (load_cora_topics, {"n_labels": 13}) if field == "AI" else (load_dblp, {"field": field})
-    source = (
-        "Cora, title terms of a paper and its references"
-        if field == "AI"
-        else "abstracts of a paper and its references"
-    )
+    source = "Cora, title terms" if field == "AI" else "abstracts"
+    key, title = f"dblp_{field.lower()}", f"DBLP ({field})"
     return DataSet(
-        f"dblp_{field.lower()}", f"DBLP ({field})", f"{source}, Weisfeiler-Lehman kernel",
-        _variant(load, _same, **options), TEXT, f"dblp_{field.lower()}",
-        _variant(load, _same, single_graph=True, **options),
-        shared=True, ranked=True, stand_in=DBLP_NOTE.format(f"DBLP ({field})"), n_graphs=n_graphs,
+        key, title, f"{source} of a paper and its references, Weisfeiler-Lehman kernel",
+        _variant(load, **options), TEXT, key, _variant(load, single_graph=True, **options),
+        shared=True, ranked=True, stand_in=f"the paper's {title} bags, which are not public", n_graphs=n_graphs,
     )  # fmt: skip
-
-
-def _same(bags: BagDataset) -> BagDataset:
-    return bags
 
 
 _NODES, _HOPPER = NodeSum(), GraphHopper()
@@ -115,14 +106,14 @@ DATA_SETS: dict[str, DataSet] = {
         _papers("AI", 7143),
         DataSet(
             "hallmarks", "Hallmarks", "abstracts by sentence, with experts' labels; Weisfeiler-Lehman kernel",
-            _variant(load_hallmarks, _same), TEXT, None, _variant(load_hallmarks, _same, single_graph=True),
+            _variant(load_hallmarks), TEXT, None, _variant(load_hallmarks, single_graph=True),
             ranked=True, n_graphs=14919,
         ),
         _pictures("voc2012", "VOC 2012", load_voc2012, 4141, "rich", _NODES, True),
         _pictures("voc2012", "VOC 2012", load_voc2012, 4141, "labels", TEXT, False),
         DataSet(
             "scene", "Scene", "nine vectors a photo (there are no pixels), rbf kernel",
-            _variant(load_scene, _same), NodeSum(approximation="nystrom", n_components=250), "scene",
+            _variant(load_scene), NodeSum(approximation="nystrom", n_components=250), "scene",
             _variant(load_scene, joined), ranked=True,
             stand_in="the paper's Scene photos, whose pixels are not public", has_graph_labels=False, n_graphs=18000,
         ),

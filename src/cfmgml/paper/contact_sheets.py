@@ -49,20 +49,17 @@ def held_out(bags: BagDataset, model: CfMGML, n_shown: int, seed: int) -> Shown:
     model.fit(bags[order[:n_train]])
     test = bags[order[n_train:]]
     scores = model.decision_function_graphs(test)
-    shown = test[:n_shown]
-    return Shown(shown, scores[: shown.n_graphs], model.explain(shown), _summary(test, model, scores))
-
-
-def _summary(test: BagDataset, model: CfMGML, scores: FloatArray) -> str:
     assert test.Y is not None
     assert test.graph_Y is not None
     labelled = test.graph_Y.any(axis=1)
     precision = bag_report(test.Y, model.decision_function(test))["average_precision"]
     accuracy = graph_report(test.graph_Y[labelled], scores[labelled])["accuracy"]
-    return (
+    summary = (
         f"{test.n_bags} held-out bags: average precision {precision:.3f}; "
         f"accuracy of their {int(labelled.sum())} labelled graphs {accuracy:.3f}"
     )
+    shown = test[:n_shown]
+    return Shown(shown, scores[: shown.n_graphs], model.explain(shown), summary)
 
 
 # -- images ----------------------------------------------------------------------------------
@@ -71,30 +68,27 @@ def _summary(test: BagDataset, model: CfMGML, scores: FloatArray) -> str:
 def image_sheet(
     data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
 ) -> "Figure":
-    """Images of MSRC v2, or ``n_bags`` of them, with the predicted label of every region, and heat maps of nodes."""
-    bags = load_msrc_v2(data, features="rich")
-    model = CfMGML(NodeSum(), alpha=1e-5, dtype="float32")
-    return draw_images(held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed))
+    """Images of MSRC v2, or ``n_bags`` of them, with the predicted label of every region.
 
-
-def draw_images(shown: Shown) -> "Figure":
-    """A tile a bag; below them, for the first row again, what speaks for the rarest label that is predicted."""
+    Below them, for the first row again, what speaks for the rarest label that is predicted.
+    """
     from matplotlib.figure import Figure
 
     from cfmgml.builders.pictures.drawing import plot_image_bag
 
-    n_rows = -(-shown.bags.n_bags // N_ACROSS)
+    everything = load_msrc_v2(data, features="rich")
+    model = CfMGML(NodeSum(), alpha=1e-5, dtype="float32")
+    shown = held_out(everything[draw_bags(everything, n_bags, seed)], model, n_shown, seed)
+    bags, scores, contributions, _ = shown
+    n_rows = -(-bags.n_bags // N_ACROSS)
     figure = Figure(figsize=(4.6 * N_ACROSS, 4.2 * (n_rows + 1) + 0.6), dpi=DPI, layout="constrained")
     axes = figure.subplots(n_rows + 1, N_ACROSS, squeeze=False)
     for ax in axes.ravel():
         ax.set_axis_off()
-    for bag, ax in zip(range(shown.bags.n_bags), axes.ravel(), strict=False):
-        plot_image_bag(shown.bags, bag, scores=shown.scores, show_graphs=False, ax=ax)
-    labels = rarest_predictions(shown)
-    for bag, ax in zip(range(min(N_ACROSS, shown.bags.n_bags)), axes[-1], strict=False):
-        plot_image_bag(
-            shown.bags, bag, scores=shown.scores, contributions=shown.contributions, label=labels[bag], ax=ax
-        )
+    for bag, ax in zip(range(bags.n_bags), axes.ravel(), strict=False):
+        plot_image_bag(bags, bag, scores=scores, show_graphs=False, ax=ax)
+    for (bag, label), ax in zip(enumerate(rarest_predictions(shown)), axes[-1], strict=False):
+        plot_image_bag(bags, bag, scores=scores, contributions=contributions, label=label, ax=ax)
     figure.suptitle(_heading(shown), fontsize=12)
     return figure
 
@@ -117,18 +111,13 @@ def text_sheet(
     data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
 ) -> "Figure":
     """Abstracts of Hallmarks, or ``n_bags`` of them, with the predicted labels and the deciding words of sentences."""
-    bags = load_hallmarks(data)
-    model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
-    shown = held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed)
-    return draw_texts(shown, load_hallmarks_texts(data))
-
-
-def draw_texts(shown: Shown, texts: dict[str, str]) -> "Figure":
-    """A panel a bag, two in a row."""
     from matplotlib.figure import Figure
 
     from cfmgml.builders.texts.drawing import plot_text_bag
 
+    bags, texts = load_hallmarks(data), load_hallmarks_texts(data)
+    model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
+    shown = held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed)
     n_rows = -(-shown.bags.n_bags // 2)
     height = 7 * n_rows + 1.2
     figure = Figure(figsize=(26, height), dpi=DPI)
@@ -158,17 +147,6 @@ SHEETS: dict[str, Callable[..., "Figure"]] = {"images": image_sheet, "texts": te
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw the sheets that are asked for, and print where they are."""
-    options = _parser().parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for kind in [options.kind] if options.kind else SHEETS:
-        print(f"{kind}: loading, training and drawing ...", file=sys.stderr)
-        path = options.out / f"{kind}.png"
-        SHEETS[kind](options.data, options.n_shown, options.seed).savefig(path)
-        print(path)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m cfmgml.paper.contact_sheets", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--data", type=Path, help="folder with msrc_v2 and hoc_sentences (default: CFMGML_DATA)")
@@ -176,7 +154,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", choices=list(SHEETS), help="draw this sheet only")
     parser.add_argument("--n-shown", type=int, default=N_SHOWN, help="bags on a sheet (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="which bags are held out (%(default)s)")
-    return parser
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for kind in [options.kind] if options.kind else SHEETS:
+        print(f"{kind}: loading, training and drawing ...", file=sys.stderr)
+        path = options.out / f"{kind}.png"
+        SHEETS[kind](options.data, options.n_shown, options.seed).savefig(path)
+        print(path)
+    return 0
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@ from functools import partial
 import numpy as np
 
 from cfmgml.evaluation.comparison import number
+from cfmgml.evaluation.folds import SCHEMES
 from cfmgml.evaluation.methods import METHODS
-from cfmgml.evaluation.rows import Row
 from cfmgml.evaluation.selection import SELECTIONS, Results, common_alpha, reported_at, setting_name
 from cfmgml.evaluation.statistics import LEVEL, corrected_paired_test
 from cfmgml.paper.against import Against, against_paper
 
 AP, ACCURACY = ("bag", "average_precision"), ("graph", "accuracy")
+Key = tuple[str, str]  # level and key of a measure
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,13 @@ def markdown_findings(told: Sequence[Finding]) -> str:
 # -- the parts they are made of ------------------------------------------------------------------
 
 
-def _verdict(n_right: int, n: int) -> str:
-    return "holds" if n_right == n else "does not hold" if n_right == 0 else "holds in part"
+def _told(claim: str, n_right: int, n: int, text: str) -> Finding | None:
+    """What ``n_right`` of ``n`` comparisons say of a claim; nothing where there are none."""
+    verdict = "holds" if n_right == n else "does not hold" if n_right == 0 else "holds in part"
+    return Finding(claim, verdict, text) if n else None
 
 
-def _means(results: Results, measure: tuple[str, str], *methods: str, scheme: str = "bags") -> dict[str, list[float]]:
+def _means(results: Results, measure: Key, *methods: str, scheme: str = "bags") -> dict[str, list[float]]:
     """By data set, the means of these methods, where all have one."""
     means = {}
     for data in results.facts:
@@ -59,7 +62,7 @@ def _means(results: Results, measure: tuple[str, str], *methods: str, scheme: st
     return means
 
 
-def _told_apart(results: Results, data: str, first: str, second: str, measure: tuple[str, str]) -> bool:
+def _told_apart(results: Results, data: str, first: str, second: str, measure: Key) -> bool:
     a, b = (results.cell(data, method, *measure).values for method in (first, second))
     return a is not None and b is not None and corrected_paired_test(a, b, 1 / (len(a) - 1)) <= LEVEL
 
@@ -68,41 +71,29 @@ def _pairs(results: Results, means: dict[str, list[float]]) -> str:
     return "; ".join(f"{results.facts[data]['mark']} {number(a)} and {number(b)}" for data, (a, b) in means.items())
 
 
-def _compare(
-    first: str, second: str, measure: tuple[str, str], claim: str, words: str, results: Results
-) -> Finding | None:
+def _compare(first: str, second: str, measure: Key, claim: str, words: str, results: Results) -> Finding | None:
     """Whether the first method is ahead of the second, data set by data set."""
     means = _means(results, measure, first, second)
-    if not means:
-        return None
-    ahead = [data for data, (a, b) in means.items() if a > b]
-    sure = [data for data in means if _told_apart(results, data, first, second, measure)]
+    n_ahead = sum(a > b for a, b in means.values())
+    n_sure = sum(_told_apart(results, data, first, second, measure) for data in means)
     text = (
-        f"{words} on {len(ahead)} of {len(means)} data sets; the difference is told apart from chance on {len(sure)} "
+        f"{words} on {n_ahead} of {len(means)} data sets; the difference is told apart from chance on {n_sure} "
         f"({_pairs(results, means)})."
     )
-    return Finding(claim, _verdict(len(ahead), len(means)), text)
+    return _told(claim, n_ahead, len(means), text)
 
 
 # -- against the printed tables ------------------------------------------------------------------
 
 
-def _against(theirs: str, claim: str) -> Callable[[Results], Finding | None]:
-    def find(results: Results) -> Finding | None:
-        compared = {
-            data: rows
-            for data, fact in results.facts.items()
-            if not fact["stand_in"] and (rows := against_paper(results, data, "cfmgml", theirs))
-        }
-        if not compared:
-            return None
-        rows = [row for own in compared.values() for row in own]
-        ahead = [row for row in rows if row.ahead > 0]
-        parts = [f"{results.facts[data]['mark']}: {', '.join(map(_in_words, own))}" for data, own in compared.items()]
-        text = f"Ahead in {len(ahead)} of {len(rows)} comparisons on data the paper used. {'. '.join(parts)}."
-        return Finding(claim, _verdict(len(ahead), len(rows)), text)
-
-    return find
+def _against(theirs: str, claim: str, results: Results) -> Finding | None:
+    own = [data for data, fact in results.facts.items() if not fact["stand_in"]]
+    compared = {data: rows for data in own if (rows := against_paper(results, data, "cfmgml", theirs))}
+    gains = [row.ahead for rows in compared.values() for row in rows]
+    n_ahead = sum(gain > 0 for gain in gains)
+    parts = [f"{results.facts[data]['mark']}: {', '.join(map(_in_words, rows))}" for data, rows in compared.items()]
+    text = f"Ahead in {n_ahead} of {len(gains)} comparisons on data the paper used. {'. '.join(parts)}."
+    return _told(claim, n_ahead, len(gains), text)
 
 
 def _in_words(row: Against) -> str:
@@ -113,15 +104,15 @@ def _in_words(row: Against) -> str:
 def _algorithm_reproduces(results: Results) -> Finding | None:
     """Whether Algorithm 1, corrected, on the paper's own nodes and with its selection, gives the paper's figures."""
     data = "msrc_v2-paper"
-    rows = against_paper(results, data, "paper", "cfMGML", "reported") if data in results.facts else []
-    if not rows:
+    if data not in results.facts:
         return None
-    reached = [row for row in rows if row.ahead >= 0]
+    rows = against_paper(results, data, "paper", "cfMGML", "reported")
+    n_reached = sum(row.ahead >= 0 for row in rows)
     text = (
         f"Algorithm 1 with its errors corrected, on {results.facts[data]['mark']}, its parameter chosen as in the "
-        f"paper, reaches {len(reached)} of {len(rows)} of the paper’s figures: {', '.join(map(_in_words, rows))}."
+        f"paper, reaches {n_reached} of {len(rows)} of the paper’s figures: {', '.join(map(_in_words, rows))}."
     )
-    return Finding("The algorithm as described gives the paper’s figures", _verdict(len(reached), len(rows)), text)
+    return _told("The algorithm as described gives the paper’s figures", n_reached, len(rows), text)
 
 
 # -- the algorithm -------------------------------------------------------------------------------
@@ -135,29 +126,20 @@ def _minimises(results: Results) -> Finding | None:
         alpha = common_alpha(results, data, solvers, "paper")
         if alpha is None:
             continue
-        ends = {key: _mean_objective(results, data, key, alpha) for key in solvers}
-        runs = reported_at(results, data, "paper", alpha)
+        runs = {key: reported_at(results, data, key, alpha) for key in solvers}
+        ends = {key: float(np.mean([row["paper_objective"] for row in rows])) for key, rows in runs.items()}
         n, n_lower = n + 1, n_lower + (ends["paper"] <= ends["terms"])
-        n_runs, n_rising = n_runs + len(runs), n_rising + sum(map(_rises, runs))
+        n_runs += len(runs["paper"])
+        n_rising += sum(bool((np.diff(row["objective"]) > 1e-6).any()) for row in runs["paper"])
         figures = ", ".join(f"{METHODS[key].title} {value:.3f}" for key, value in ends.items())
         parts.append(f"{results.facts[data]['mark']} (lambda {alpha:g}): {figures}")
-    if not n:
-        return None
     text = (
         f"With the same terms and the same lambda, the paper’s objective on the training bags ends lower by cccp than "
         f"by Algorithm 1 on {n - n_lower} of {n} data sets, and by Algorithm 1 it goes up again between rounds in "
         f"{n_rising} of {n_runs} folds: freezing the representative graph of an irrelevant label makes a lower bound "
         f"of the objective, not an upper one. {'; '.join(parts)}."
     )
-    return Finding("Algorithm 1 minimises the paper’s objective", _verdict(n_lower, n), text)
-
-
-def _rises(row: Row) -> bool:
-    return bool((np.diff(row["objective"]) > 1e-6).any())
-
-
-def _mean_objective(results: Results, data: str, method: str, alpha: float) -> float:
-    return float(np.mean([row["paper_objective"] for row in reported_at(results, data, method, alpha)]))
+    return _told("Algorithm 1 minimises the paper’s objective", n_lower, n, text)
 
 
 def _selection(results: Results) -> Finding | None:
@@ -171,89 +153,68 @@ def _selection(results: Results) -> Finding | None:
                 gains.append(cells[0].mean - cells[1].mean)
     if not gains:
         return None
+    mean = float(np.mean(gains))
     text = (
         f"Over {len(gains)} pairs of a data set and a method, choosing the parameter on the reported folds gives an "
-        f"average precision {number(float(np.mean(gains)))} higher on average ({number(max(gains))} at most) than "
-        "choosing it inside the training folds."
+        f"average precision {number(mean)} higher on average ({number(max(gains))} at most) than choosing it inside "
+        "the training folds."
     )
-    return Finding(
-        "The paper’s way of choosing parameters flatters", "holds" if np.mean(gains) > 0 else "does not hold", text
-    )
+    return _told("The paper’s way of choosing parameters flatters", int(mean > 0), 1, text)
 
 
 # -- claims of the paper -------------------------------------------------------------------------
 
 
-def _strong(rival: str, own: str = "cfmgml") -> Callable[[Results], Finding | None]:
-    def find(results: Results) -> Finding | None:
-        ours, title = METHODS[own].title, METHODS[rival].title.partition(",")[0]
-        words = f"In average precision {ours} is ahead of {title} on graphs, which the paper did not try,"
-        finding = _compare(own, rival, AP, f"{ours} is ahead of {title} on the same kernel", words, results)
-        apart = _means(results, AP, own, rival, scheme="disjoint")
-        if finding is None or not apart:
-            return finding
-        ahead = sum(a > b for a, b in apart.values())
-        more = (
-            " With folds that share no graph, so that none of a test bag can be remembered from training, it is ahead "
-            f"on {ahead} of {len(apart)} ({_pairs(results, apart)})."
-        )
-        return replace(finding, text=finding.text + more)
-
-    return find
+def _strong(own: str, rival: str, results: Results) -> Finding | None:
+    ours, title = METHODS[own].title, METHODS[rival].title.partition(",")[0]
+    words = f"In average precision {ours} is ahead of {title} on graphs, which the paper did not try,"
+    finding = _compare(own, rival, AP, f"{ours} is ahead of {title} on the same kernel", words, results)
+    apart = _means(results, AP, own, rival, scheme="disjoint")
+    if finding is None or not apart:
+        return finding
+    ahead = sum(a > b for a, b in apart.values())
+    more = (
+        " With folds that share no graph, so that none of a test bag can be remembered from training, it is ahead "
+        f"on {ahead} of {len(apart)} ({_pairs(results, apart)})."
+    )
+    return replace(finding, text=finding.text + more)
 
 
 def _ceiling(results: Results) -> Finding | None:
     means = _means(results, ACCURACY, "cfmgml", "sgsl-svm")
-    if not means:
-        return None
     gaps = [ceiling - own for own, ceiling in means.values()]
     text = (
         f"Graph accuracy from bag labels, and of a support vector machine that is told every graph’s label: "
-        f"{_pairs(results, means)}. The mean gap is {number(float(np.mean(gaps)))}."
+        f"{_pairs(results, means)}. The mean gap is {number(sum(gaps) / max(len(gaps), 1))}."
     )
-    return Finding(
-        "Labels of bags are worth less than labels of graphs", _verdict(sum(gap > 0 for gap in gaps), len(gaps)), text
-    )
+    right = sum(gap > 0 for gap in gaps)
+    return _told("Labels of bags are worth less than labels of graphs", right, len(gaps), text)
 
 
 def _nodes(results: Results) -> Finding | None:
-    compared = []
+    means, parts, right = _means(results, AP, "cfmgml"), [], 0
     for name in ("msrc_v2", "voc2012"):
-        kinds = [data for data in results.facts if data.startswith(name)]
-        cells = {data: results.cell(data, "cfmgml", *AP) for data in kinds}
-        values = {data: cell.mean for data, cell in cells.items() if cell.values is not None}
+        values = {data: mean for data, (mean,) in means.items() if data.startswith(name)}
         if f"{name}-labels" in values and len(values) > 1:
-            compared.append((values, max(values, key=values.__getitem__) != f"{name}-labels"))
-    if not compared:
-        return None
-    text = " ".join(
-        "Average precision of CfMGML: "
-        + ", ".join(f"{results.facts[d]['mark']} {number(v)}" for d, v in values.items())
-        + "."
-        for values, _ in compared
-    )
-    right = sum(better for _, better in compared)
-    return Finding("Node attributes are better than node labels", _verdict(right, len(compared)), text)
+            right += max(values, key=values.__getitem__) != f"{name}-labels"
+            told = ", ".join(f"{results.facts[data]['mark']} {number(mean)}" for data, mean in values.items())
+            parts.append(f"Average precision of CfMGML: {told}.")
+    return _told("Node attributes are better than node labels", right, len(parts), " ".join(parts))
 
 
 def _shared(results: Results) -> Finding | None:
-    parts, drops = [], []
-    for data, fact in results.facts.items():
-        if fact["overlap"]:
-            over, apart = (results.cell(data, "cfmgml", *ACCURACY, scheme=scheme) for scheme in ("bags", "disjoint"))
-            if over.values is not None and apart.values is not None:
-                drops.append(over.mean - apart.mean)
-                parts.append(f"{fact['mark']} {number(over.mean)} and {number(apart.mean)}")
-    if not parts:
-        return None
-    text = f"Graph accuracy of CfMGML with folds over bags, and with folds that share no graph: {'; '.join(parts)}."
-    right = sum(drop > 0 for drop in drops)
-    return Finding("Bags that share graphs leak into the test folds", _verdict(right, len(drops)), text)
+    over, apart = (_means(results, ACCURACY, "cfmgml", scheme=scheme) for scheme in SCHEMES)
+    both = {data: over[data] + apart[data] for data in over if data in apart}
+    text = (
+        f"Graph accuracy of CfMGML with folds over bags, and with folds that share no graph: {_pairs(results, both)}."
+    )
+    n_right = sum(a > b for a, b in both.values())
+    return _told("Bags that share graphs leak into the test folds", n_right, len(both), text)
 
 
 _FINDERS: tuple[Callable[[Results], Finding | None], ...] = (
-    _against("cfMGML", "CfMGML, its parameters chosen honestly, is ahead of the paper’s cfMGML"),
-    _against("SGSL_SVM", "CfMGML is ahead of the paper’s SGSL SVM, which sees the label of every graph"),
+    partial(_against, "cfMGML", "CfMGML, its parameters chosen honestly, is ahead of the paper’s cfMGML"),
+    partial(_against, "SGSL_SVM", "CfMGML is ahead of the paper’s SGSL SVM, which sees the label of every graph"),
     _algorithm_reproduces,
     _minimises,
     partial(
@@ -273,9 +234,9 @@ _FINDERS: tuple[Callable[[Results], Finding | None], ...] = (
         _compare, "m3miml", "m3miml-vectors", AP, "Graphs are better than instances",
         "On graphs M3MIML is ahead of M3MIML on mean vectors, in average precision,",
     ),
-    _strong("m3miml"),
-    _strong("misvm"),
-    _strong("misvm", "context"),
+    partial(_strong, "cfmgml", "m3miml"),
+    partial(_strong, "cfmgml", "misvm"),
+    partial(_strong, "context", "misvm"),
     _nodes,
     _ceiling,
     _shared,

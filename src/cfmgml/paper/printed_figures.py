@@ -82,28 +82,22 @@ def paper_figure(column: str | None, method: str | None, level: str, measure: st
     >>> paper_figure("scene", "Dummy", "bag", "average_precision") is None
     True
     """
-    if column is None or method is None:
-        return None
     return _FIGURES.get((column, method, level, measure))
 
 
-def _cell(text: str) -> PublishedFigure | None:
-    return None if text == "-" else PublishedFigure(*map(float, text.split("±")))
-
-
-def _read() -> dict[tuple[str, str, str, str], PublishedFigure]:
-    figures: dict[tuple[str, str, str, str], PublishedFigure | None] = {}
+def _read() -> dict[tuple[str | None, str | None, str, str], PublishedFigure]:
+    texts: dict[tuple[str | None, str | None, str, str], str] = {}
     for method, *cells in map(str.split, GRAPHS.strip().splitlines()):
-        for column, cell in zip(GRAPH_COLUMNS, cells, strict=True):
-            figures[column, method, "graph", "accuracy"] = _cell(cell)
+        texts |= {
+            (column, method, "graph", "accuracy"): cell for column, cell in zip(GRAPH_COLUMNS, cells, strict=True)
+        }
     measure = ""
     for name, *cells in map(str.split, BAGS.strip().splitlines()):
-        if not cells:
+        if cells:
+            texts |= {(name, method, "bag", measure): cell for method, cell in zip(METHODS, cells, strict=True)}
+        else:
             measure = name
-            continue
-        for method, cell in zip(METHODS, cells, strict=True):
-            figures[name, method, "bag", measure] = _cell(cell)
-    return {key: figure for key, figure in figures.items() if figure is not None}
+    return {key: PublishedFigure(*map(float, text.split("±"))) for key, text in texts.items() if text != "-"}
 
 
 _FIGURES = _read()

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfmgml.evaluation import report
 from cfmgml.evaluation.charts import curves
-from cfmgml.evaluation.page import SOLVERS, About, Section, figure, lambda_curve, page, plain, sections
+from cfmgml.evaluation.page import SOLVERS, About, figure, lambda_curve, page, plain, sections
 from cfmgml.evaluation.selection import Results, common_alpha, reported_at
 from cfmgml.evaluation.svg import line_chart
 from cfmgml.paper.against import against_tables
@@ -38,11 +38,11 @@ def paper_page(results: Results, about: About, samples: Mapping[str, str]) -> st
     beside = "".join(f"<h3>{escape(table.title)}</h3>{plain(table)}" for table in against_tables(results))
     parts = sections(results, beside)
     parts |= {
-        "findings": Section("findings", "Findings", _findings(findings(results))),
-        "convergence": Section("convergence", "Convergence", convergence_section(results)),
-        "samples": Section("samples", "Samples", _samples(samples)),
+        "findings": ("Findings", _findings(findings(results))),
+        "convergence": ("Convergence", convergence_section(results)),
+        "samples": ("Samples", _samples(samples)),
     }
-    return page(results, about, [parts[name] for name in ORDER])
+    return page(results, about, {name: parts[name] for name in ORDER})
 
 
 ORDER = (
