@@ -88,7 +88,7 @@ def draw_graph(ax: "Axes", shown: Shown, number: int, name: str, nodes: str) -> 
     angles = np.pi / 2 - 2 * np.pi * (np.arange(len(kept)) + 0.5) / len(kept)  # none upright, under the title
     angle_of = dict(zip(kept.tolist(), angles.tolist(), strict=True))
     box = ax.get_window_extent()  # a long word must fit between the circle and the edge
-    size = float(np.clip(min(box.width, box.height) / ax.figure.dpi * 72 / 44, 4, 8))
+    size = float(np.clip(min(box.width, box.height) / ax.figure.dpi * 72 / 30, 4, 8))
     _draw_edges(ax, graph, angle_of)
     names = graph.node_labels if graph.node_names is None else graph.node_names
     for node, angle in angle_of.items():
@@ -109,7 +109,7 @@ def _draw_word(ax: "Axes", name: str, angle: float, colour: Any, size: float) ->
 
 
 def _draw_edges(ax: "Axes", graph: GraphBatch, angle: dict[int, float]) -> None:
-    weights = np.ones(graph.n_edges) if graph.edge_weights is None else graph.edge_weights
+    weights = np.full(graph.n_edges, 0.2) if graph.edge_weights is None else graph.edge_weights
     for (first, second), weight in zip(graph.edges.T.tolist(), weights.tolist(), strict=True):
         if first < second and first in angle and second in angle:
             ends = np.array([angle[first], angle[second]])

@@ -80,17 +80,12 @@ class PictureBuild:
         laid_out: dict[int, Layout] = {}
         for number, result in zip(numbers, Parallel(n_jobs=workers, return_as="generator")(todo()), strict=False):
             done(1)
-            try:
-                if isinstance(result, ImageError):
-                    raise result
-                if isinstance(result, Layout):
-                    laid_out[number] = result
-                else:
-                    built[number] = self._checked(number, result)
-            except ImageError as error:
-                self.skipped[number] = str(error)
+            if isinstance(result, Layout):
+                laid_out[number] = result
+            else:
+                self._keep(number, result, built)
         for number, graphs in zip(laid_out, graphs_of_layouts(list(laid_out.values()), self.builder), strict=True):
-            built[number] = self._checked(number, graphs)
+            self._keep(number, graphs, built)
         if self.skipped and self.on_error == "raise":
             raise ImageError(f"image {self._first_skipped()}")
         self.n_built += len(built)
@@ -102,10 +97,16 @@ class PictureBuild:
         number, reason = next(iter(self.skipped.items()))
         return f"{self.tasks[number].name}: {reason}"
 
-    def _checked(self, number: int, result: PictureGraphs) -> PictureGraphs:
-        if self.known is not None and self.known.regions is not None and not self.builder.single_graph:
-            self.known.of_regions(number, result.regions, result.dropped)  # raises where they do not fit
-        return result
+    def _keep(self, number: int, result: PictureGraphs | ImageError, built: dict[int, PictureGraphs]) -> None:
+        """Take a picture's graphs over, or note why not: it could not be read, or labels of regions do not fit it."""
+        try:
+            if isinstance(result, ImageError):
+                raise result
+            if self.known is not None and self.known.regions is not None and not self.builder.single_graph:
+                self.known.of_regions(number, result.regions, result.dropped)  # raises where they do not fit
+            built[number] = result
+        except ImageError as error:
+            self.skipped[number] = str(error)
 
     # -- putting it together -----------------------------------------------------------------
 
