@@ -353,13 +353,13 @@ def _package_of(kind: str) -> str | None:
 
 def library_versions(builder: BagBuilder | None) -> dict[str, str]:
     """Versions of what its graphs depend on, where it is installed."""
-    found = {}
+    versions = {}
     for name in () if builder is None else builder.libraries:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def builder_of(info: Mapping[str, Any]) -> BagBuilder | None:

@@ -84,8 +84,8 @@ def _method_rows(
         cells = tuple(TableCell("" if figure is None else with_deviation(*figure)) for figure in published)
         rows.append(TableRow(presentation.published_title(key), cells, of="theirs"))
     for selection, (_, words) in presentation.selections.items():
-        found = {data: results.cell(data, key, *measure[:2], selection) for data in data_sets}
-        cells = tuple(cell_text(cell, key in bold[data, selection]) for data, cell in found.items())
+        cell_of = {data: results.cell(data, key, *measure[:2], selection) for data in data_sets}
+        cells = tuple(cell_text(cell, key in bold[data, selection]) for data, cell in cell_of.items())
         rows.append(TableRow(words, cells, of=selection))
     return rows
 

@@ -21,7 +21,7 @@ from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
-from cfmgml.learning.lonely_columns import LonelyColumns, merge_lonely_columns
+from cfmgml.learning.unshared_columns import UnsharedColumns, merge_unshared_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
 
@@ -165,7 +165,7 @@ class TrainingRows:
     factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
     compute: Compute
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
-    merged: LonelyColumns | None = None  # of sparse features
+    merged: UnsharedColumns | None = None  # of sparse features
 
     def scorer(self, coef: FloatArray) -> Scorer:
         """Both parts of a score side by side if there is context (`cfmgml.kernels.context.join_parts` adds them up)."""
@@ -203,7 +203,7 @@ def training_rows(
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)
         if sparse.issparse(features):
-            rows, merged = merge_lonely_columns(features)
+            rows, merged = merge_unshared_columns(features)
             return made(context.of_rows(rows), features=features, factor=None, merged=merged)
         features = context.of_rows(features)
         if features.shape[1] <= features.shape[0]:

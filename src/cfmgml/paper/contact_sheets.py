@@ -74,7 +74,7 @@ def image_sheet(
     """
     from matplotlib.figure import Figure
 
-    from cfmgml.builders.pictures.drawing import plot_image_bag
+    from cfmgml.plots import plot_bag
 
     everything = load_msrc_v2(data, features="rich")
     model = CfMGML(NodeSum(), alpha=1e-5, dtype="float32")
@@ -86,9 +86,9 @@ def image_sheet(
     for ax in axes.ravel():
         ax.set_axis_off()
     for bag, ax in zip(range(bags.n_bags), axes.ravel(), strict=False):
-        plot_image_bag(bags, bag, scores=scores, show_graphs=False, ax=ax)
+        plot_bag(bags, bag, scores=scores, show_graphs=False, ax=ax)
     for (bag, label), ax in zip(enumerate(rarest_predictions(shown)), axes[-1], strict=False):
-        plot_image_bag(bags, bag, scores=scores, contributions=contributions, label=label, ax=ax)
+        plot_bag(bags, bag, scores=scores, contributions=contributions, label=label, ax=ax)
     figure.suptitle(_heading(shown), fontsize=12)
     return figure
 
@@ -113,7 +113,7 @@ def text_sheet(
     """Abstracts of Hallmarks, or ``n_bags`` of them, with the predicted labels and the deciding words of sentences."""
     from matplotlib.figure import Figure
 
-    from cfmgml.builders.texts.drawing import plot_text_bag
+    from cfmgml.plots import plot_bag
 
     bags, texts = load_hallmarks(data), load_hallmarks_texts(data)
     model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
@@ -126,7 +126,7 @@ def text_sheet(
     for ax in axes.ravel():
         ax.set_axis_off()
     for bag, ax in zip(range(shown.bags.n_bags), axes.ravel(), strict=False):
-        plot_text_bag(shown.bags, bag, texts=texts, scores=shown.scores, contributions=shown.contributions, ax=ax)
+        plot_bag(shown.bags, bag, texts=texts, scores=shown.scores, contributions=shown.contributions, ax=ax)
     figure.suptitle(_heading(shown), fontsize=14, y=1 - 0.2 / height)
     return figure
 

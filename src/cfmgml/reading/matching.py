@@ -30,8 +30,8 @@ def match_names(rows: Iterable[str], names: Sequence[str], source: str) -> RowMa
     RowMatch(keys=['b', None], unmatched=['a'], source='labels.csv')
     """
     keys, wanted = dict.fromkeys(rows), set(names)
-    found = [name if name in keys else None for name in names]
-    return RowMatch(found, [key for key in keys if key not in wanted], source)
+    matched = [name if name in keys else None for name in names]
+    return RowMatch(matched, [key for key in keys if key not in wanted], source)
 
 
 def match_files(rows: Iterable[str], files: Sequence[Path], suffixes: Collection[str], source: str) -> RowMatch:

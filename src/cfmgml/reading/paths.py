@@ -20,14 +20,18 @@ def list_files(sources: Sequence[str | Path], suffixes: Collection[str], noun: s
 def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Path]:
     path, where, hint = Path(source), f"matches {source}", ""
     if path.is_dir():
-        found, where, hint = list(path.iterdir()), f"in {path}", f" For folders inside it, use a glob: '{path}/**/*'."
+        inside, where, hint = (
+            list(path.iterdir()),
+            f"in {path}",
+            f" For folders inside it, use a glob: '{path}/**/*'.",
+        )
     elif path.exists():
         return [path]
     elif glob.has_magic(str(source)):
-        found = [Path(name) for name in glob.glob(str(source), recursive=True)]
+        inside = [Path(name) for name in glob.glob(str(source), recursive=True)]
     else:
         raise FileNotFoundError(f"there is no file or folder {source}.")
-    files = sorted(file for file in found if file.suffix.lower() in suffixes and file.is_file())
+    files = sorted(file for file in inside if file.suffix.lower() in suffixes and file.is_file())
     if not files:
         raise FileNotFoundError(f"no {noun} {where}; looked for {', '.join(sorted(suffixes))}.{hint}")
     return files

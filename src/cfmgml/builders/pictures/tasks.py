@@ -49,10 +49,10 @@ def list_tasks(images: Any, segments: Any, names: Sequence[str] | None) -> list[
 def _check_list(values: Any, name: str) -> list[Any]:
     if isinstance(values, np.ndarray) and values.ndim < 4 and name == "images":
         raise TypeError(f"images must be a folder or a list, got one array of shape {values.shape}; pass [image].")
-    found = list(values)
-    if not found:
+    items = list(values)
+    if not items:
         raise ValueError(f"{name} must hold at least one image, got none.")
-    return found
+    return items
 
 
 def _check_names(names: Sequence[str] | None, pictures: list[Any]) -> list[str]:
@@ -88,7 +88,7 @@ def _masks_in(folder: Path, pictures: list[Any]) -> list[Path]:
 
 
 def _by_stem(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    by_stem: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(path.stem, []).append(path)
-    return found
+        by_stem.setdefault(path.stem, []).append(path)
+    return by_stem

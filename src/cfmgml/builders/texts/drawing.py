@@ -78,8 +78,8 @@ def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) 
             raise ValueError(f"texts must have every graph name of the bag; there is no text for {missing[:3]}.")
         return [texts[name] for name in names]
     if isinstance(texts, str) or (one.n_graphs > 1 and len(texts) != one.n_graphs):
-        found = "one string" if isinstance(texts, str) else f"{len(texts)} of them"
-        raise ValueError(f"texts must be a list of the bag's {one.n_graphs} texts, got {found}.")
+        got = "one string" if isinstance(texts, str) else f"{len(texts)} of them"
+        raise ValueError(f"texts must be a list of the bag's {one.n_graphs} texts, got {got}.")
     return list(texts)
 
 
@@ -90,8 +90,8 @@ def _verdict(names: NameArray | None, scores: FloatArray | None, truth: BoolArra
     parts, colour = [], UNKNOWN
     if scores is not None:
         order = np.argsort(-scores, kind="stable")
-        found = [f"{names[c]} {scores[c]:+.2f}" for c in order if scores[c] > 0]
-        parts.append("predicted " + (", ".join(found) or f"none (best {names[order[0]]} {scores[order[0]]:+.2f})"))
+        predicted = [f"{names[c]} {scores[c]:+.2f}" for c in order if scores[c] > 0]
+        parts.append("predicted " + (", ".join(predicted) or f"none (best {names[order[0]]} {scores[order[0]]:+.2f})"))
         colour = verdict_colour(scores, truth)
     if truth is not None:
         parts.append("true " + (", ".join(names[truth].tolist()) or "none"))

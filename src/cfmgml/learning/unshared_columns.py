@@ -1,9 +1,9 @@
 """Columns that one row has alone, merged into one column a row: the same problem in far fewer dimensions.
 
 Most colours of Weisfeiler-Lehman are seen in one graph only. Weights that minimise a loss of scores and their own
-length lie in the span of the rows, so those of a row's lonely columns are a multiple of its entries there. Turning them
-into one column that holds their length keeps every product of rows and every length of weights, and
-`LonelyColumns.spread` gives the weights of the columns that were merged.
+length lie in the span of the rows, so those of a row's unshared columns are a multiple of its entries there. Turning
+them into one column that holds their length keeps every product of rows and every length of weights, and
+`UnsharedColumns.spread` gives the weights of the columns that were merged.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from cfmgml.common.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class LonelyColumns:
+class UnsharedColumns:
     """Which columns were merged, and into what."""
 
     width: int  # columns before
     shared: IntArray  # columns that several rows have: they come first, in this order
-    lonely: IntArray  # columns that one row has
+    unshared: IntArray  # columns that one row has
     merged: IntArray  # the column that took each of them in
     shares: FloatArray  # its entry, relative to the length of all that went there
 
@@ -29,15 +29,15 @@ class LonelyColumns:
         """Weights of the columns as they were, (width, n), from those of the merged ones; 0 for empty columns."""
         out = np.zeros((self.width, weights.shape[1]), dtype=weights.dtype)
         out[self.shared] = weights[: len(self.shared)]
-        out[self.lonely] = weights[self.merged] * self.shares[:, None]
+        out[self.unshared] = weights[self.merged] * self.shares[:, None]
         return out
 
 
-def merge_lonely_columns(rows: sparse.csr_array) -> tuple[sparse.csr_array, LonelyColumns]:
+def merge_unshared_columns(rows: sparse.csr_array) -> tuple[sparse.csr_array, UnsharedColumns]:
     """The rows with fewer columns, and the way back for weights.
 
     >>> rows = sparse.csr_array([[1.0, 3.0, 4.0, 0.0], [2.0, 0.0, 0.0, 0.0]])
-    >>> merged, columns = merge_lonely_columns(rows)
+    >>> merged, columns = merge_unshared_columns(rows)
     >>> merged.toarray()
     array([[1., 5.],
            [2., 0.]])
@@ -61,5 +61,5 @@ def merge_lonely_columns(rows: sparse.csr_array) -> tuple[sparse.csr_array, Lone
     at_columns = np.concatenate([place[rows.indices[entries]], column_of_row[takes_in]])
     made = sparse.coo_array((values, (at_rows, at_columns)), shape=(n_rows, len(shared) + len(takes_in))).tocsr()
     counted = is_lonely & (lengths[row_of] > 0)  # entries may be zeros that are written down
-    lonely, at, shares = rows.indices[counted], row_of[counted], rows.data[counted] / lengths[row_of[counted]]
-    return made, LonelyColumns(width, shared, lonely, column_of_row[at], shares)
+    unshared, at, shares = rows.indices[counted], row_of[counted], rows.data[counted] / lengths[row_of[counted]]
+    return made, UnsharedColumns(width, shared, unshared, column_of_row[at], shares)

@@ -8,8 +8,8 @@ from cfmgml import CfMGML, WeisfeilerLehman
 from cfmgml.common.compute import USUAL
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels.context import Context
-from cfmgml.learning.lonely_columns import merge_lonely_columns
 from cfmgml.learning.scoring import training_rows
+from cfmgml.learning.unshared_columns import merge_unshared_columns
 
 
 @pytest.fixture
@@ -20,30 +20,30 @@ def rows(rng):
 
 
 def test_products_of_rows_stay(rows):
-    merged, columns = merge_lonely_columns(rows)
+    merged, columns = merge_unshared_columns(rows)
     assert merged.indices.dtype == rows.indices.dtype
     assert merged.shape[1] == len(columns.shared) + len(np.unique(columns.merged)) < rows.shape[1]
     np.testing.assert_allclose((merged @ merged.T).toarray(), (rows @ rows.T).toarray(), atol=1e-12)
 
 
 def test_weights_mean_the_same_before_and_after(rows, rng):
-    merged, columns = merge_lonely_columns(rows)
+    merged, columns = merge_unshared_columns(rows)
     weights = rng.normal(size=(merged.shape[1], 2))
     spread = columns.spread(weights)
     np.testing.assert_allclose(rows @ spread, merged @ weights)
     np.testing.assert_allclose(np.linalg.norm(spread), np.linalg.norm(weights))
 
 
-def test_rows_without_lonely_columns_get_no_column():
+def test_rows_without_unshared_columns_get_no_column():
     rows = sparse.csr_array(np.array([[1.0, 2.0, 0.0], [3.0, 4.0, 0.0]]))
-    merged, columns = merge_lonely_columns(rows)
+    merged, columns = merge_unshared_columns(rows)
     assert merged.toarray().tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert columns.spread(np.ones((2, 1)))[:, 0].tolist() == [1.0, 1.0, 0.0]
 
 
 def test_zeros_that_are_written_down(rng):
     rows = sparse.csr_array((np.array([0.0, 1.0, 2.0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 3))
-    merged, columns = merge_lonely_columns(rows)
+    merged, columns = merge_unshared_columns(rows)
     assert merged.toarray().tolist() == [[1.0], [2.0]]
     assert np.isfinite(columns.spread(np.ones((1, 1)))).all()
 
