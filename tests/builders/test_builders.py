@@ -5,21 +5,27 @@ import os
 import pickle
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from cfmgml import BagDataset, CfMGML, NodeSum
+from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum
+from cfmgml.builders import Builder, register
 from cfmgml.builders.digits import DigitBuilder, digit_pictures
 from cfmgml.builders.pictures import descriptions
 from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.descriptions import NodeDescription
+from cfmgml.cli import main
+from cfmgml.cli.build import _commands
+from cfmgml.data import builder as builder_module
 from cfmgml.data.builder import builder_of
 from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
+from cfmgml.plots import plot_bag
 from cfmgml.recipes import recipe_of
 from cfmgml.stores import BagStore
 from examples import random_bags
@@ -275,3 +281,47 @@ def test_a_store_and_new_texts_from_before_there_were_builders(tmp_path):
     np.testing.assert_allclose(model.decision_function_graphs(again), told["scores"]["rebuilt"], rtol=1e-12)
     BagDataset.load(BEFORE / "texts.bags").to_store(tmp_path / "store", append=True)
     assert BagStore(tmp_path / "store").n_bags == 2 * store.n_bags
+
+
+@dataclass(frozen=True)
+class LetterBuilder(Builder):
+    """As little as a kind can have."""
+
+    kind = "letters"
+    version = 1
+    quantise: float = 0.25
+
+    def build(self, sources, labels=None):
+        sizes = [len(word.strip()) for word in sources]
+        letters = [ord(letter) for word in sources for letter in word.strip()]
+        none = np.zeros(len(sizes) + 1, dtype=int)
+        graphs = GraphBatch(np.cumsum([0, *sizes]), none, [[], []], letters)
+        return BagDataset(graphs, np.arange(len(sizes) + 1), Y=labels)
+
+    def show(self, bags, k, contributions=None):
+        ax = Figure().add_subplot()
+        ax.set_title(f"{bags[k].graphs.n_nodes} letters{'' if contributions is None else ', coloured'}")
+        return ax
+
+
+def test_a_kind_with_the_least_there_can_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(builder_module, "_registered", dict(builder_module._registered))
+    _commands.cache_clear()
+    register(LetterBuilder)
+    try:
+        for name, word in (("a", "cow"), ("b", "wolf")):
+            (tmp_path / f"{name}.txt").write_text(word)
+        (tmp_path / "labels.csv").write_text("file,labels\na.txt,tame\nb.txt,wild\n")
+        monkeypatch.chdir(tmp_path)
+        assert main(["build", "letters", "a.txt", "b.txt", "--labels", "labels.csv", "-o", "words.bags"]) == 0
+    finally:
+        _commands.cache_clear()
+    bags = BagDataset.load("words.bags")
+    assert bags.builder == LetterBuilder()
+    assert bags.builder.nouns == "letters"
+    assert bags.label_sets() == [["tame"], ["wild"]]
+    model = CfMGML(alpha=1e-2, max_iter=5).fit(bags)
+    scores, contributions = model.decision_function_graphs(bags), model.explain(bags)
+    assert plot_bag(bags, 1, scores=scores, contributions=contributions).get_title() == "4 letters, coloured"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'image'"):
+        plot_bag(bags, image=3)

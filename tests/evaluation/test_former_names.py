@@ -1,7 +1,12 @@
 """Names that docs showed before the experiments were split into rooms."""
 
+import importlib
 import subprocess
 import sys
+
+import pytest
+
+from cfmgml.evaluation.protocol import Protocol
 
 CODE = """
 import warnings
@@ -28,3 +33,13 @@ def test_a_name_that_was_never_there_is_an_error():
     code = "from cfmgml.experiments.reproduction.methods import nothing"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: cannot import name 'nothing'" in done.stderr
+
+
+def test_former_names_in_this_process(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("cfmgml.experiments")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.warns(DeprecationWarning, match="split into cfmgml.evaluation and cfmgml.paper"):
+        module = importlib.import_module("cfmgml.experiments.reproduction.planning")
+    assert module.Protocol is Protocol
+    for name in [name for name in sys.modules if name.startswith("cfmgml.experiments")]:
+        del sys.modules[name]

@@ -60,7 +60,7 @@ def test_a_kind_of_input_is_one_file(installed, tunes, serving, monkeypatch, cap
         "train tunes.bags -o tunes.cfmgml --alpha 0.01",
         "build melodies tunes --like tunes.cfmgml -o again.bags",
         "predict tunes.cfmgml tunes/t00.notes tunes/t01.notes --level graph -o phrases.csv --draw drawn",
-        "predict tunes.cfmgml many --level node -o notes.parquet",
+        "predict tunes.cfmgml many --level node --n-jobs 1 -o notes.parquet",
         "evaluate tunes.bags --methods cfmgml,dummy --folds 2 --inner 2 --n-jobs 1 --out report",
         "inspect tunes.cfmgml",
     ):

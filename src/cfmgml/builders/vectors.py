@@ -26,6 +26,7 @@ class VectorBuilder(Builder):
     kind = "vectors"
     nouns = "vectors"
     part = "vector"
+    reads_files = False
     form = Form("graphs", "Graphs, as JSON")
 
     def build(self, sources: Sequence[FloatArray], labels: Any = None, **options: Any) -> BagDataset:

@@ -48,8 +48,9 @@ def _commands() -> dict[str, Any]:
 
     group = typer.Typer(rich_markup_mode=None)
     for builder in all_kinds().values():
-        if builder.help:
-            group.command(builder.command or builder.kind, help=builder.help)(_command(builder))
+        if builder.reads_files:
+            words = builder.help or f"Each file of {builder.nouns} becomes a bag."
+            group.command(builder.command or builder.kind, help=words)(_command(builder))
     return dict(typer.main.get_group(group).commands)
 
 

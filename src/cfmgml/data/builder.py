@@ -14,6 +14,7 @@ holds.
 """
 
 import functools
+import inspect
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,7 @@ BUILT_IN = {
 KIND, PARAMETERS, VERSION, PACKAGE = "builder", "parameters", "recipe_version", "builder_package"  # entries of info
 Sources = Sequence[Any]  # what a kind's builder builds from: pictures, texts, ...
 Paths = Sequence[str | Path]
+DRAWN = ("scores", "label", "ax")  # what every drawing may be given
 Value = TypeVar("Value")
 
 
@@ -102,9 +104,10 @@ class BagBuilder(ABC):
     kind: ClassVar[str] = ""
     version: ClassVar[int] = 1  # raise it when the same input and parameters give other graphs
     command: ClassVar[str] = ""  # of ``cfmgml build``; by default the kind
-    nouns: ClassVar[str] = "files"  # what it reads
+    nouns: ClassVar[str] = ""  # what it reads; by default the kind
     part: ClassVar[str] = "graph"  # what a graph is to a reader: a region, a sentence
     help: ClassVar[str] = ""  # of ``cfmgml build``
+    reads_files: ClassVar[bool] = True
     form: ClassVar[Form]
     file_options: ClassVar[type[FileOptions]] = FileOptions
     libraries: ClassVar[tuple[str, ...]] = ()  # on whose versions the graphs depend
@@ -114,8 +117,11 @@ class BagBuilder(ABC):
 
     def __init_subclass__(cls) -> None:
         """Bags remember who built them, whether or not the author of a kind thought of it."""
+        cls.nouns = cls.nouns or cls.kind
         if "build" in cls.__dict__:
             cls.build = _signed(cls.__dict__["build"])  # type: ignore[method-assign]
+        if "show" in cls.__dict__:
+            cls.show = _as_asked(cls.__dict__["show"])  # type: ignore[method-assign]
 
     # -- building ----------------------------------------------------------------------------
 
@@ -284,6 +290,19 @@ def _signed(build: Callable[..., "BagDataset"]) -> Callable[..., "BagDataset"]:
         return bags if bags.builder is not None else replace(bags, builder=self)
 
     return signed
+
+
+def _as_asked(show: Callable[..., "Axes"]) -> Callable[..., "Axes"]:
+    """A drawing that does not take scores, a label or axes is made without them."""
+    known = inspect.signature(show).parameters
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
+        return show
+
+    @functools.wraps(show)
+    def asked(self: BagBuilder, *bags: Any, **shown: Any) -> "Axes":
+        return show(self, *bags, **{name: shown[name] for name in shown if name in known or name not in DRAWN})
+
+    return asked
 
 
 def options_of(builder: type[BagBuilder] | type[FileOptions]) -> list[Field[Any]]:

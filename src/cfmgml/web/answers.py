@@ -7,7 +7,7 @@ graph's, and contributions are `explain`.
 import contextlib
 import io
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -121,7 +121,8 @@ class Analyst:
         figure = Figure(figsize=(max(5.0, min(3.2 * bag.n_graphs, 18.0)), 4.4))
         named = replace(bag, label_names=self.model.label_names_)
         place = figure.add_axes((0.02, 0.02, 0.96, 0.86))
-        builder.show(named, 0, contributions, scores=scores, ax=place)
+        drawn = cast(Figure, builder.show(named, 0, contributions, scores=scores, ax=place).figure)
         stream = io.StringIO()
-        figure.savefig(stream, format="svg")
+        drawn.savefig(stream, format="svg")
+        drawn.clear()  # it may be one that pyplot keeps
         return stream.getvalue()
