@@ -145,7 +145,7 @@ class RankLoss:
         slopes = np.zeros_like(wanted), np.zeros_like(unwanted)
         labels = self.relevant, self.irrelevant, self.label_weights
         how = *labels, *self.coefficients(), float(self.rounding)
-        return float(_bag_losses(wanted, np.ascontiguousarray(unwanted), rows, *how, *slopes)), *slopes
+        return float(_bag_losses((wanted, np.ascontiguousarray(unwanted)), rows, how, slopes)), *slopes
 
 
 def _inverse(counts: IntArray) -> FloatArray:
@@ -153,9 +153,9 @@ def _inverse(counts: IntArray) -> FloatArray:
 
 
 @compiled
-def _bag_losses(  # type: ignore[no-untyped-def]
-    wanted, unwanted, rows, relevant, irrelevant, weights, plus, minus, pair, width, to_wanted, to_unwanted
-):
+def _bag_losses(scores, rows, how, slopes):  # type: ignore[no-untyped-def]
+    (wanted, unwanted), (to_wanted, to_unwanted) = scores, slopes
+    relevant, irrelevant, weights, plus, minus, pair, width = how
     # A pair's term is linear wherever 2 + F_q - F_p >= width. With the relevant scores sorted, each irrelevant score
     # meets a prefix of them in that part, so running sums do for all of the prefix: O(C log C) a bag, not O(C^2).
     n_bags, n_labels = wanted.shape
