@@ -6,6 +6,7 @@ import pickle
 import shutil
 import sys
 from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
@@ -325,3 +326,26 @@ def test_a_kind_with_the_least_there_can_be(tmp_path, monkeypatch):
     assert plot_bag(bags, 1, scores=scores, contributions=contributions).get_title() == "4 letters, coloured"
     with pytest.raises(TypeError, match="unexpected keyword argument 'image'"):
         plot_bag(bags, image=3)
+
+
+@pytest.mark.parametrize("bags", [bags_from_images(photos(1)), bags_from_texts(documents(2), features="letters")])
+def test_another_version_of_a_description_is_refused(bags):
+    info = as_saved(bags.info)
+    assert info["features_version"] == 1
+    info["features_version"] = 7
+    builder = builder_of(info)
+    with pytest.raises(ValueError, match="were described by version 7 of .*, and this cfmgml has version 1"):
+        builder.rebuild(documents(1))
+    with pytest.raises(ValueError, match="features_version=1, the model's training data with features_version=7"):
+        builder.check_same(bags.builder)
+    del info["features_version"]  # as older files have it
+    builder_of(info).check_same(bags.builder)
+
+
+def test_a_package_that_breaks_leaves_the_other_kinds(monkeypatch):
+    broken = EntryPoint("broken", "no_such_module:Builder", builder_module.GROUP)
+    monkeypatch.setattr(builder_module, "_entries", lambda: {"broken": broken})
+    with pytest.warns(UserWarning, match="the kind 'broken' of None cannot be used: No module named 'no_such_module'"):
+        kinds = builder_module.all_kinds()
+    assert set(builder_module.BUILT_IN) <= set(kinds)
+    assert "broken" not in kinds

@@ -49,6 +49,21 @@ class Builder(BagBuilder):
     suffixes: ClassVar[tuple[str, ...]] = (".txt",)  # of the files that a folder stands for
     form = Form("text", "Your input")
 
+    @property
+    def settled(self) -> dict[str, Any]:
+        version = getattr(self, "features_version", None)
+        return self.parameters if version is None else {**self.parameters, "features_version": version}
+
+    def check_version(self) -> None:
+        super().check_version()
+        here = getattr(getattr(self, "description", None), "version", None)
+        given = getattr(self, "features_version", here)
+        if here is not None and given != here:
+            raise ValueError(
+                f"these {self.nouns} were described by version {given} of {getattr(self, 'features', '')!r}, and this "
+                f"cfmgml has version {here}: use the cfmgml that trained the model, or train anew."
+            )
+
     def read(self, file: Path) -> Any:
         """What to build of one file: its text."""
         return read_text(file)

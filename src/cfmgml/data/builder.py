@@ -16,6 +16,7 @@ holds.
 import functools
 import inspect
 import json
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -332,9 +333,16 @@ def register(builder: type[BagBuilder]) -> type[BagBuilder]:
 
 
 def all_kinds() -> dict[str, type[BagBuilder]]:
-    """Every kind that is known here; those of packages that cannot be imported are left out."""
-    names = dict.fromkeys([*BUILT_IN, *_entries(), *_registered])
-    return {name: find_kind(name) for name in names}
+    """Every kind that is known here; one that another package breaks is left out, with a warning."""
+    kinds = {}
+    for name in dict.fromkeys([*BUILT_IN, *_entries(), *_registered]):
+        try:
+            kinds[name] = find_kind(name)
+        except Exception as error:  # whatever the package raises
+            if name in BUILT_IN:
+                raise
+            warnings.warn(f"the kind {name!r} of {_package_of(name)} cannot be used: {error}", stacklevel=2)
+    return kinds
 
 
 def find_kind(kind: object, package: object = None) -> type[BagBuilder]:

@@ -22,7 +22,7 @@ from cfmgml.builders.pictures.tasks import list_tasks
 from cfmgml.common.files import atomic_write
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileInput, FileOptions, parameter
+from cfmgml.data.builder import FileInput, FileOptions, parameter, state
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
 from cfmgml.reading.remarks import with_remarks
@@ -74,6 +74,7 @@ class PictureBuilder(Builder):
     min_pixels: int = parameter(1, free=True)
     max_regions: int = parameter(8, "Most regions found in a picture without mask.", least=1, shown="8", free=True)
     max_side: int | None = parameter(640, "Larger pictures are scaled down to it.", least=16, shown="640")
+    features_version: int | None = state("features_version")  # of the description
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -81,7 +82,8 @@ class PictureBuilder(Builder):
         put(self, "void", (void,) if isinstance(void, int) else tuple(sorted(int(number) for number in void)))
         if self.max_nodes is None:
             put(self, "max_nodes", MAX_NODES_WHOLE if self.single_graph else MAX_NODES)
-        find_description(self.features)
+        version = find_description(self.features).version
+        put(self, "features_version", version if self.features_version is None else self.features_version)
         if self.nodes not in get_args(Nodes):
             raise ValueError(f"nodes must be one of {', '.join(get_args(Nodes))}, got {self.nodes!r}.")
         for name in ("pixels_per_node", "min_nodes", "min_pixels", "max_regions"):

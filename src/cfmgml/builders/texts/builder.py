@@ -56,6 +56,7 @@ class TextBuilder(Builder):
     stop_words: Literal["english"] | Collection[str] = "english"
     stem: bool = parameter(True, "Cut English endings off words.", shown="stem")
     features: str | None = parameter(None, "Describe words by vectors.", choices=description_names)
+    features_version: int | None = state("features_version")  # of the description, if there is one
     vocabulary: Mapping[str, Any] | None = state("vocabulary")  # the counts that decide on keywords and edges
 
     def __post_init__(self) -> None:
@@ -69,8 +70,8 @@ class TextBuilder(Builder):
             object.__setattr__(self, "stop_words", tuple(sorted({word.casefold() for word in self.stop_words})))
         elif self.stop_words != "english":
             raise ValueError(f"stop_words must be 'english' or a list of words, got the string {self.stop_words!r}.")
-        if self.features is not None:
-            find_description(self.features)
+        if self.description is not None and self.features_version is None:
+            object.__setattr__(self, "features_version", self.description.version)
 
     @cached_property
     def stops(self) -> frozenset[str]:

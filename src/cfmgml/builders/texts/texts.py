@@ -105,6 +105,8 @@ def bags_from_texts(
     >>> bags.graph_names.tolist()
     ['0:0', '0:1', '1:0', '1:1', '1:2']
     """
-    builder = TextBuilder(single_graph, max_keywords, window, threshold, stop_words, stem, features, vocabulary)
+    builder = TextBuilder(
+        single_graph, max_keywords, window, threshold, stop_words, stem, features, vocabulary=vocabulary
+    )
     names = {"label_names": label_names, "bag_names": bag_names, "graph_names": graph_names}
     return builder.build(documents, Y, graph_Y=graph_Y, **names, n_jobs=n_jobs, verbose=verbose)

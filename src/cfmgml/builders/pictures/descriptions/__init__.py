@@ -23,6 +23,7 @@ from cfmgml.common.typing import FloatArray
 class NodeDescription(ABC):
     """What nodes know of their pixels, as numbers."""
 
+    version: int = 1  # raise it when the same pixels give other numbers
     gamma: float = 1.0  # of exp(-gamma |x - y|^2) between nodes
     widths: Mapping[str, int]  # columns of each part
     in_workers: bool = True  # else in the parent process, many pictures at a time, where a device is

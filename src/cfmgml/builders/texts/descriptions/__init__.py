@@ -18,6 +18,7 @@ from cfmgml.common.typing import FloatArray
 class WordDescription(ABC):
     """What nodes know of their word, as numbers."""
 
+    version: int = 1  # raise it when the same word gives other numbers
     gamma: float = 1.0  # of exp(-gamma |x - y|^2) between nodes
     n_columns: int
 
