@@ -9,8 +9,12 @@ collect_ignore = ["src/cfmgml/experiments/__init__.py"]  # former names: it warn
 # Modules of an optional library that is not installed (in CI it must be).
 if importlib.util.find_spec("torch") is None and not os.environ.get("CI"):
     collect_ignore += ["src/cfmgml/baselines/_gin_network.py", "src/cfmgml/baselines/gin_attention.py"]
+    collect_ignore += ["src/cfmgml/builders/pictures/encoders/_efficientnet.py"]
 if importlib.util.find_spec("triton") is None and not os.environ.get("CI"):  # comes with torch for a card
     collect_ignore += ["src/cfmgml/gpu/fused.py"]
+
+if importlib.util.find_spec("rdkit") is None and not os.environ.get("CI"):
+    collect_ignore_glob = ["src/cfmgml/builders/molecules/*.py", "src/cfmgml/datasets/mixtures.py"]
 
 
 @pytest.hookimpl(optionalhook=True)

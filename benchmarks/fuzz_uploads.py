@@ -204,7 +204,7 @@ def start_server() -> str:
 
     from cfmgml.web import create_app, demo
 
-    app = create_app(demo.train_photos(demo.load_photos(), n_crops=4))
+    app = create_app(demo.train_photos(demo.load_photos(), n_crops=4, features="rich"))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:

@@ -1,6 +1,6 @@
 """The API under load: many clients at once for a while, beside one client alone.
 
-    python benchmarks/load_web.py --clients 50 --seconds 60
+    python benchmarks/load_web.py --clients 20 --seconds 60 [--size 640 480]
 
 Starts a server of its own on this machine, in a process of its own, with the photo model of the demo; every client
 sends a photo, waits for the answer, and sends the next (after a 503 it waits as long as Retry-After says). Prints how
@@ -10,6 +10,7 @@ server and its workers at the start, in the middle and at the end. Fails on any 
 
 import argparse
 import asyncio
+import io
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 import numpy as np
+from PIL import Image
 
 SERVE = "import sys; from cfmgml.web import serve; serve(sys.argv[1], port=int(sys.argv[2]))"
 
@@ -52,6 +54,13 @@ def resident_mib(pid: int) -> float:
             if line.startswith("VmRSS:"):
                 total += int(line.split()[1])
     return total / 1024
+
+
+def photo_file(pixels: np.ndarray, size: tuple[int, int]) -> bytes:
+    """A photo of this width and height, as a JPEG file."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).resize(tuple(size)).save(stream, "JPEG", quality=90)
+    return stream.getvalue()
 
 
 class Results:
@@ -104,18 +113,19 @@ def start_server(model_file: Path, port: int) -> subprocess.Popen[bytes]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--clients", type=int, default=20)
+    parser.add_argument("--size", type=int, nargs=2, default=(640, 480), help="width and height of the photo")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--alone", type=float, default=15, help="seconds of the single client")
     options = parser.parse_args()
 
-    from cfmgml.web import demo
+    from cfmgml.demo import models as demo
 
     photos = demo.load_photos()
-    data = demo.photo_files(photos)["chelsea"]
+    data = photo_file(photos["coffee"], options.size)
     with TemporaryDirectory() as folder:
         model_file = Path(folder) / "photos.cfmgml"
-        demo.train_photos(photos).save(model_file)
+        demo.train_photos(photos, features="rich").save(model_file)
         port = free_port()
         process = start_server(model_file, port)
         try:
@@ -133,7 +143,8 @@ def main() -> int:
             process.wait(30)
     half.statuses.update(rest.statuses)
     half.seconds += rest.seconds
-    print(f"{os.cpu_count()} cores, {healthy}\n")
+    width, height = options.size
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end, {width} x {height} pixels, {healthy}\n")
     print("| clients | answers | median s | 95 % s | answered a second |\n|---|---|---|---|---|")
     print(alone.line("1", alone_wall))
     print(half.line(str(options.clients), half_wall + rest_wall))

@@ -85,7 +85,7 @@ def make_models(folder: Path) -> tuple[dict[str, str], list[Asked]]:
     """Files of models of photos, digits and graphs, and inputs with their right answers."""
     from cfmgml import BagDataset, CfMGML, GraphBatch, WeisfeilerLehman
     from cfmgml.data.questions import Question
-    from cfmgml.web import demo
+    from cfmgml.demo import models as demo
     from cfmgml.web.answers import Analyst
 
     photos = demo.load_photos()
@@ -95,7 +95,7 @@ def make_models(folder: Path) -> tuple[dict[str, str], list[Asked]]:
         GraphBatch(np.arange(0, 49, 4), np.arange(0, 25, 2), edges, node_labels=labels), np.arange(0, 13, 2)
     )
     models = {
-        "photos": demo.train_photos(photos, n_crops=4),
+        "photos": demo.train_photos(photos, n_crops=4, features="rich"),
         "digits": demo.train_digits(n_bags=60),
         "graphs": CfMGML(WeisfeilerLehman(n_iter=2), alpha=1e-3).fit(graphs, np.eye(6)),
     }

@@ -18,23 +18,25 @@ from cfmgml import (
     SumKernel,
     WeisfeilerLehman,
 )
-from cfmgml.baselines import HLK, M3MIML, MISVM, Dummy, GINAttention, MGMLent, MIMLfast, SgslSVM
+from cfmgml.baselines import HLK, M3MIML, MISVM, ActivationMaps, Dummy, GINAttention, MGMLent, MIMLfast, Pooled, SgslSVM
 from cfmgml.kernels import FunctionKernel, HashedWL
 
 
 def random_networkx(rng, n_nodes, density):
-    """A random graph with labels 0 to 2 and two attributes; often disconnected, sometimes a single node."""
+    """A random graph with labels 0 to 2, of edges 0 and 1, and two attributes; often disconnected, or one node."""
     graph = nx.gnp_random_graph(n_nodes, density, seed=int(rng.integers(2**31)))
     for node in graph:
         graph.nodes[node]["label"] = int(rng.integers(3))
         graph.nodes[node]["attributes"] = rng.normal(size=2)
+    for one, other in graph.edges:
+        graph.edges[one, other]["label"] = (one * other + one + other) % 2  # no draw: what is drawn stays as it was
     return graph
 
 
 def random_graphs(n_graphs, seed=0, largest=8):
     rng = np.random.default_rng(seed)
     made = [random_networkx(rng, int(rng.integers(1, largest + 1)), rng.uniform(0, 0.7)) for _ in range(n_graphs)]
-    return GraphBatch.from_networkx(made, "label", "attributes")
+    return GraphBatch.from_networkx(made, "label", "attributes", edge_label="label")
 
 
 def random_bags(n_bags, seed=0, n_labels=4):
@@ -50,6 +52,7 @@ def random_bags(n_bags, seed=0, n_labels=4):
         plain.edges,
         node_labels=plain.node_labels + 3 * nodes,
         node_attributes=0.5 * plain.node_attributes + np.eye(n_labels)[nodes][:, :2] * 2 + nodes[:, None] * 0.5,
+        edge_labels=plain.edge_labels,
     )
     ptr = np.concatenate([[0], np.cumsum(sizes)])
     graph_Y = np.eye(n_labels, dtype=bool)[truth]
@@ -70,8 +73,12 @@ KERNELS = {
     "wl": lambda: WeisfeilerLehman(n_iter=3),
     "wl-0": lambda: WeisfeilerLehman(n_iter=0),
     "wl-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True),
+    "wl-shared": lambda: WeisfeilerLehman(n_iter=1, tfidf=True, min_graphs=2),
     "wl-hashed": lambda: HashedWL(n_iter=2),
     "wl-hashed-tfidf": lambda: HashedWL(n_iter=2, tfidf=True, n_bits=10),
+    "wl-edges": lambda: WeisfeilerLehman(n_iter=3, edge_labels=True),
+    "wl-edges-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True, edge_labels="directed"),
+    "wl-edges-hashed": lambda: HashedWL(n_iter=2, edge_labels=True),
     "hopper-rbf": lambda: GraphHopper(gamma=0.7),
     "hopper-linear": lambda: GraphHopper("linear"),
     "hopper-delta": lambda: GraphHopper("delta"),
@@ -95,16 +102,24 @@ ESTIMATORS = {
     "cfmgml-max": lambda: CfMGML(alpha=1e-3, irrelevant="max", term_weights="paper", class_weight="balanced"),
     "cfmgml-rank": lambda: CfMGML(NodeSum(), alpha=1e-3, rank=10),
     "cfmgml-context": lambda: CfMGML(NodeSum(), alpha=1e-3, context=0.4),
+    "cfmgml-wl-edges": lambda: CfMGML(WeisfeilerLehman(2, edge_labels=True), alpha=1e-3),
     "cfmgml-wl-context": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3, context=0.4),
+    "cfmgml-refined": lambda: CfMGML(NodeSum(), alpha=1e-3, refine=2),
+    "cfmgml-wl-refined": lambda: CfMGML(
+        WeisfeilerLehman(2), alpha=1e-2, loss="hamming", term_weights="sum", context=0.4, refine=2
+    ),
     "cfmgml-paper": lambda: CfMGML(alpha=1e-2, solver="paper", random_state=0),
     "cfmgml-printed": lambda: CfMGML(alpha=1e-1, solver="printed", n_rounds=2, max_iter=10, random_state=0),
     "hlk": lambda: HLK(alpha=1e-3),
     "dummy": Dummy,
     "sgsl-svm": SgslSVM,
+    "activation-maps": ActivationMaps,
     "m3miml": M3MIML,
     "m3miml-mean": lambda: M3MIML(instances="mean"),
     "m3miml-frank-wolfe": lambda: M3MIML(solver="frank-wolfe", max_iter=50),
     "mi-svm": MISVM,
+    "mi-svm-context": lambda: MISVM(context=0.4),
+    "pooled": Pooled,
     "mi-svm-soft": lambda: MISVM(temperature=0.3, n_rounds=3),
     "miml-fast": lambda: MIMLfast(n_epochs=20, random_state=0),
     "mgml-ent": lambda: MGMLent(max_entropy=0.5, random_state=0),
@@ -117,7 +132,8 @@ if importlib.util.find_spec("torch") or os.environ.get("CI"):  # optional on a u
 
 @st.composite
 def graph_batches(draw, max_graphs=5, max_nodes=6):
-    """Any small batch: single nodes, no edges, self-loops, parallel and one-way edges included."""
+    """Any small batch: single nodes, no edges, self-loops, parallel and one-way edges included; labels of edges are
+    the same in both directions."""
     sizes = draw(st.lists(st.integers(1, max_nodes), min_size=1, max_size=max_graphs))
     node_ptr = np.concatenate([[0], np.cumsum(sizes)])
     edges, counts = [], []
@@ -127,6 +143,7 @@ def graph_batches(draw, max_graphs=5, max_nodes=6):
         edges.extend(found)
         counts.append(len(found))
     n_nodes = int(node_ptr[-1])
+    kinds = draw(st.lists(st.integers(-1, 1), min_size=2 * n_nodes, max_size=2 * n_nodes))
     labels = draw(st.lists(st.integers(-2, 2), min_size=n_nodes, max_size=n_nodes))
     value = st.floats(-3, 3, width=32)
     attributes = draw(st.lists(st.tuples(value, value), min_size=n_nodes, max_size=n_nodes))
@@ -137,6 +154,7 @@ def graph_batches(draw, max_graphs=5, max_nodes=6):
         node_labels=labels,
         node_attributes=np.array(attributes),
         edge_weights=np.arange(len(edges), dtype=float),
+        edge_labels=[kinds[a + b] for a, b in edges],
     )
 
 
@@ -155,5 +173,6 @@ def shuffle_nodes(graphs, rng):
         place[graphs.edges],
         node_labels=graphs.node_labels[order],
         node_attributes=graphs.node_attributes[order],
+        edge_labels=graphs.edge_labels,
         graph_ids=graphs.graph_ids,
     )

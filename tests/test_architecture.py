@@ -130,7 +130,19 @@ def test_one_module_hashes():
 
 def test_import_is_light():
     """No heavy optional library comes in with `import cfmgml`, nor numba, which waits for its first use."""
-    heavy = ["torch", "matplotlib", "skimage", "fastapi", "numba", "networkx", "grakel", "rich", "typer", "PIL"]
+    heavy = [
+        "torch",
+        "matplotlib",
+        "skimage",
+        "fastapi",
+        "numba",
+        "networkx",
+        "grakel",
+        "rich",
+        "typer",
+        "PIL",
+        "rdkit",
+    ]
     code = f"import cfmgml, sys; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -153,7 +165,7 @@ def test_no_private_function_takes_more_than_eight():
 
 def test_no_kind_of_input_is_compared_as_a_string():
     """Who wants to know a kind asks the builder; the registry alone compares names."""
-    kinds = {"images", "texts", "digits", "melodies"}
+    kinds = {"images", "texts", "digits", "melodies", "molecules"}
     wrong = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in ROOT.rglob("*.py")

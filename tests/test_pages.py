@@ -31,7 +31,7 @@ def test_readme(tmp_path, monkeypatch, capsys):
     assert "average_precision" in printed
     assert str((known["test"].graphs.n_nodes, 10)) in printed
     lines = (tmp_path / "regions.csv").read_text().splitlines()
-    assert {line.split(",")[0] for line in lines[1:]} == {"p00", "p01"}
+    assert {line.split(",")[0] for line in lines[1:]} == {"p00.png", "p01.png"}
 
 
 @pytest.mark.slow

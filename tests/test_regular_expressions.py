@@ -9,6 +9,9 @@ import time
 
 import pytest
 
+from cfmgml.builders.molecules.parsing import CLOCK, COUNTS
+from cfmgml.builders.molecules.sketches import ATOM_NAME
+from cfmgml.builders.texts.coloured import _plain
 from cfmgml.common.files import JSON_STRING
 from cfmgml.data.parquet.folder import NAME
 from cfmgml.datasets.dblp import _text
@@ -22,6 +25,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[1] / "src" / "cfmgml"
 SIZES = 2**12, 2**14, 2**16, 2**18, 2**20
 SECONDS = 5.0
 TASKS = {
+    "builders/molecules/parsing.py": (
+        lambda text: (COUNTS.search(text), CLOCK.sub("", text)),
+        ["M  V30 COUNTS ", " ", "[1:", "[", "0"],
+    ),
+    "builders/molecules/sketches.py": (ATOM_NAME.fullmatch, ["C", "1", "C1", "*"]),
+    "builders/texts/coloured.py": (_plain, ["*", "\n", "a", "\\", "[]("]),
     "common/files.py": (lambda text: JSON_STRING.sub(b"", text.encode()), ['"', "a", "\\", '"\\', '\\"', '"a']),
     "data/parquet/folder.py": (NAME.fullmatch, ["part-", "0", "part-000000-", "part-000000000000"]),
     "datasets/dblp.py": (lambda text: _text({"abstract": text}), ["<", "<a", "</a", "<a ", "a>", "<a>"]),
@@ -31,7 +40,7 @@ TASKS = {
     "plots/text_flow.py": (lambda text: flow(text, 40), [" ", "a", "word and ", "\n\t"]),
     "web/server.py": (HOST_NAME.fullmatch, ["a", ":", "a.", "a:", "0-"]),
 }
-ELSEWHERE = {"builders/texts/keywords.py", "builders/texts/sentences.py"}
+ELSEWHERE = {f"builders/texts/{name}.py" for name in ("keywords", "sentences", "former_sentences")}
 
 
 def test_every_module_with_a_regular_expression_is_known():

@@ -13,11 +13,28 @@ and its coverage 0 without labels and n_labels - 1 with all.
  'macro_f1': 0.556, 'coverage_normalized': 0.5}
 """
 
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias
+
 import numpy as np
 from sklearn import metrics
 
-from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
-from cfmgml.data.bags import check_label_matrix
+from cfmgml.common.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray
+from cfmgml.data.label_sets import check_label_matrix
+from cfmgml.data.notebook import report_html
+
+
+class Report(dict[str, float]):
+    """Measures by name; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        return report_html(self)
+
+
+RANKED = ("one_error", "coverage", "ranking_loss", "average_precision", "coverage_normalized")  # labels of one row
+LabelMaps: TypeAlias = Array | Iterable[ArrayLike]  # one, or one after another
+MOST_CLASSES = 2**20  # counts are kept for each; a map with larger numbers is none of labels
 
 
 def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = None) -> dict[str, float]:
@@ -35,7 +52,7 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
     truth, scores, chosen = _check(Y, scores, predicted)
     against = ranked_against(truth, scores)
     one_label = truth.shape[1] < 2  # nothing to rank
-    return {
+    measures = {
         "one_error": one_error(truth, against),
         "hamming_loss": float((truth != chosen).mean()),
         "coverage": coverage(truth, against),
@@ -44,23 +61,96 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
         "macro_f1": macro_f1(truth, chosen),
         "coverage_normalized": coverage(truth, against) / truth.shape[1],
     }
+    return Report(measures)
 
 
 def graph_report(graph_Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = None) -> dict[str, float]:
     """The same measures for graphs, with ``accuracy`` and ``macro_average_precision``.
 
-    Accuracy is the share of graphs whose best label is a true one, among graphs that have a label.
+    Whatever compares labels with each other is a mean over graphs that have a label: ranking loss, average precision,
+    coverage, one-error, and accuracy, the share of them whose best label is a true one. Hamming loss, macro-F1 and
+    macro average precision, which go label by label, count all graphs.
 
     >>> report = graph_report([[1, 0], [0, 1], [0, 1], [0, 0]], [[.5, .1], [.2, .4], [.3, .1], [-1, -2]])
     >>> round(report["accuracy"], 3)
     0.667
     """
     truth, scores, chosen = _check(graph_Y, scores, predicted)
-    report = bag_report(truth, scores, chosen)
+    report, labelled = bag_report(truth, scores, chosen), truth.any(axis=1)
+    if labelled.any():
+        ranked = bag_report(truth[labelled], scores[labelled], chosen[labelled])
+        report |= {name: ranked[name] for name in RANKED}
+    own = {"accuracy": 1 - report["one_error"], "macro_average_precision": macro_average_precision(truth, scores)}
+    return Report({**report, **own})
+
+
+def pixel_report(truth: LabelMaps, painted: LabelMaps) -> dict[str, float]:
+    """Pixel accuracy, mean intersection over union and mean class accuracy, from one confusion matrix over all pixels.
+
+    Pixels whose true label is -1 are not counted, whatever is painted there. Painted -1 means nothing, and is wrong
+    wherever there is a true label. Background is a class if it has a number of its own, in both.
+
+    Parameters
+    ----------
+    truth, painted
+        Label maps, numbers from -1: an array of any shape, or several of different shapes, one after another.
+
+    Returns
+    -------
+    dict
+        ``pixel_accuracy``: share of the counted pixels painted with their label. ``mean_iou``: a class's intersection
+        over union is the share that is right of the pixels that have it or are painted with it; the mean is over
+        classes that occur in either, as VOC's: one that is painted and nowhere true counts 0. ``class_accuracy``: share
+        of a class's pixels painted with it, mean over classes that are true somewhere.
+
+    Examples
+    --------
+    >>> report = pixel_report([[0, 0, 0, 1], [1, 1, -1, -1]], [[0, 0, 1, 1], [1, 2, 2, -1]])
+    >>> {name: round(value, 3) for name, value in report.items()}
+    {'pixel_accuracy': 0.667, 'mean_iou': 0.389, 'class_accuracy': 0.667}
+    """
+    counts = np.zeros((3, 0), dtype=np.int64)
+    for one, other in _pairs(truth, painted):
+        counts = add_counts(counts, pixel_counts(one, other))
+    return pixel_measures(counts)
+
+
+def pixel_counts(truth: ArrayLike, painted: ArrayLike) -> IntArray:
+    """Of each class the pixels that have it, that are painted with it, and both, (3, n_classes), where truth is not -1.
+
+    >>> pixel_counts([0, 1, 1, -1], [0, 0, 1, 1])
+    array([[1, 2],
+           [2, 1],
+           [1, 1]])
+    """
+    true, said = _check_map(truth, "truth"), _check_map(painted, "painted")
+    if true.shape != said.shape:
+        raise ValueError(f"truth and painted must have one shape, got {true.shape} and {said.shape}.")
+    true, said = true[true >= 0].astype(np.int64), said[true >= 0].astype(np.int64)
+    n_classes = int(max(true.max(initial=-1), said.max(initial=-1))) + 1
+    # one more in front, for painted -1
+    counted = [np.bincount(part + 1, minlength=n_classes + 1)[1:] for part in (true, said, true[true == said])]
+    return np.stack(counted)
+
+
+def add_counts(first: IntArray, second: IntArray) -> IntArray:
+    """The `pixel_counts` of two sets of pixels together; they need not have the same number of classes."""
+    total = np.zeros((3, max(first.shape[1], second.shape[1])), dtype=np.int64)
+    for part in (first, second):
+        total[:, : part.shape[1]] += part
+    return total
+
+
+def pixel_measures(counts: IntArray) -> dict[str, float]:
+    """What `pixel_report` gives, from `pixel_counts`."""
+    true, said, both = counts
+    if not true.any():
+        raise ValueError("there is nothing to measure: no pixel has a true label.")
+    union, occurs = true + said - both, true > 0
     return {
-        **report,
-        "accuracy": 1 - report["one_error"],
-        "macro_average_precision": macro_average_precision(truth, scores),
+        "pixel_accuracy": float(both.sum() / true.sum()),
+        "mean_iou": float((both[union > 0] / union[union > 0]).mean()),
+        "class_accuracy": float((both[occurs] / true[occurs]).mean()),
     }
 
 
@@ -136,3 +226,23 @@ def _check_labels(labels: ArrayLike, scores: FloatArray, name: str) -> BoolArray
     if known is not None and not known.all():
         raise ValueError(f"{name} must be known; leave out rows such as {int(np.argwhere(~known)[0][0])}.")
     return matrix
+
+
+def _pairs(truth: LabelMaps, painted: LabelMaps) -> Iterator[tuple[ArrayLike, ArrayLike]]:
+    """Map beside map; an array is one map, anything else is gone through once."""
+    maps = [iter([given] if isinstance(given, np.ndarray) else given) for given in (truth, painted)]
+    for one, other in zip_longest(*maps):
+        if one is None or other is None:
+            raise ValueError("truth and painted must be as many maps, and one of them ends before the other.")
+        yield one, other
+
+
+def _check_map(given: ArrayLike, name: str) -> Array:
+    labels = np.asarray(given)
+    if not np.issubdtype(labels.dtype, np.integer) and labels.size:
+        raise ValueError(f"{name} must hold whole numbers, got {labels.dtype}.")
+    if labels.size and not (labels.min() >= -1 and labels.max() <= MOST_CLASSES):
+        raise ValueError(
+            f"{name} must hold labels from 0 to {MOST_CLASSES:,}, or -1 for none, got {labels.min()} to {labels.max()}."
+        )
+    return labels

@@ -1,39 +1,52 @@
-"""Choosing a kernel by name, and alpha by inner cross-validation."""
+"""Choosing a kernel by name, or by inner cross-validation, and a way to learn and alpha by inner cross-validation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
+from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels import NAMED_KERNELS, Kernel, Precomputed, choose_kernel
+from cfmgml.kernels import NAMED_KERNELS, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
 from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import check_targets
 from cfmgml.learning.training import Training
+from cfmgml.learning.ways import ONCE, Way
 from cfmgml.model.cfmgml import CfMGML
 
-ALPHAS = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)
+ALPHAS = ONCE
+KERNEL_GRAPHS = 3000  # that kernels are chosen on: what it takes is bounded, however many there are
 
 
-def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_iter: int | None = None) -> Kernel:
+def kernel_named(
+    name: str,
+    bags: BagDataset,
+    *,
+    gamma: float | None = None,
+    n_iter: int | None = None,
+    edge_labels: bool | str | None = None,
+) -> Kernel:
     """A kernel that suits these bags, by a short name.
 
     Parameters
     ----------
     name
         ``"nodes"`` (`NodeSum`), ``"hopper"`` (`GraphHopper`), ``"both"`` (their sum), ``"wl"`` (`WeisfeilerLehman`), or
-        ``"auto"``: nodes where there are attributes, else wl. Others are registered in `cfmgml.kernels`.
+        ``"auto"``: nodes where there are attributes, wl where there are labels, their sum for both. Others are
+        registered in `cfmgml.kernels`.
     bags
         What will be learned from: nodes with attributes are compared by the rbf kernel, others by their labels; for
         texts, wl weighs words by tf-idf.
     gamma
         Of the rbf kernel; by default the builder's (``bags.builder.gamma``), or the kernel's own choice.
     n_iter
-        Refinements of wl; by default 1 for texts, as measured on Hallmarks of Cancer, else 5.
+        Refinements of wl; by default 0 for texts whose pairs of words are nodes, 1 for other texts, else 5.
+    edge_labels
+        Whether wl compares them: False (the default), True or ``"directed"``.
 
     Examples
     --------
@@ -43,11 +56,18 @@ def kernel_named(name: str, bags: BagDataset, *, gamma: float | None = None, n_i
     """
     if name not in NAMED_KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(NAMED_KERNELS)}, got {name!r}.")
+    return NAMED_KERNELS[name](bags.graphs, _settings(bags, gamma=gamma, n_iter=n_iter, edge_labels=edge_labels))
+
+
+def _settings(bags: BagDataset, **given: object) -> dict[str, object]:
+    """Parameters of kernels, by name: what suits the builder, and before that what was given."""
     builder = known_builder(bags.builder)
-    settings: dict[str, object] = {"n_iter": 1, "tfidf": True} if builder.words else {}
-    for given in ({"gamma": builder.gamma}, {"gamma": gamma, "n_iter": n_iter}):
-        settings |= {key: value for key, value in given.items() if value is not None}
-    return NAMED_KERNELS[name](bags.graphs, settings)
+    settings: dict[str, object] = dict(builder.suited_kernel)
+    return settings | _there({"gamma": builder.gamma}) | _there(given)
+
+
+def _there(given: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -126,3 +146,181 @@ def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
         return kernel
     check_pairwise_size("choosing alpha", graphs.n_graphs, "graphs", 2, "give alpha a number")
     return Precomputed(compute_gram(resolved, graphs, compute))
+
+
+# -- the kernel itself -----------------------------------------------------------------------
+
+
+def candidate_kernels(
+    bags: BagDataset,
+    *,
+    gamma: float | None = None,
+    n_iter: int | None = None,
+    edge_labels: bool | str | None = None,
+) -> dict[str, Kernel]:
+    """The kernels that ``cfmgml train --kernel auto`` tries, by name: whichever of these the graphs have enough for.
+
+    Nodes by their attributes (`NodeSum`), labels and neighbourhoods (`WeisfeilerLehman`, with edge labels where there
+    are some, unless ``edge_labels`` is False), and their sum. The parameters are those of `kernel_named`.
+
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> list(candidate_kernels(load_digit_bags(n_bags=2)))
+    ['nodes', 'wl', 'nodes + wl']
+    """
+    graphs = bags.graphs
+    seen = _edge_labels_of(graphs) if edge_labels is None else edge_labels
+    settings = _settings(bags, gamma=gamma, n_iter=n_iter)
+    plain = WeisfeilerLehman.suited_to(graphs, settings)
+    found: dict[str, Kernel] = {}
+    if graphs.node_attributes is not None:
+        found["nodes"] = NodeSum.suited_to(graphs, settings)
+    elif graphs.node_labels is not None and (seen is False or edge_labels is None):
+        found["wl"] = plain
+    if graphs.node_labels is not None and (seen or (found.keys() == {"nodes"} and graphs.n_edges)):
+        name = "wl with edge labels" if seen else "wl"
+        found[name] = WeisfeilerLehman.suited_to(graphs, {**settings, "edge_labels": seen})
+        if "nodes" in found:
+            found[f"nodes + {name}"] = SumKernel([found["nodes"], found[name]])
+    return found
+
+
+def _edge_labels_of(graphs: GraphBatch) -> bool | str:
+    """How the labels of edges can be compared: with directions only where the two of an edge differ."""
+    if graphs.edge_labels is None or not graphs.n_edges:
+        return False
+    try:
+        graphs.labelled_arcs  # noqa: B018 - refused where directions differ
+    except ValueError:
+        return "directed"
+    return True
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The kernel or way to learn that was chosen, by name, and for each that was tried its alphas on held-out bags."""
+
+    name: str
+    tried: dict[str, AlphaChoice]
+    what: str  # is chosen
+
+    @classmethod
+    def best(cls, tried: dict[str, AlphaChoice], what: str) -> "Choice":
+        """The first of those with the highest average precision."""
+        return cls(max(tried, key=lambda name: max(tried[name].scores.values())), tried, what)
+
+    @property
+    def alpha(self) -> float:
+        return self.tried[self.name].alpha
+
+    def __str__(self) -> str:
+        width = max(map(len, (self.what, *self.tried)))
+        rows = [f"{self.what:{width}}  average precision of held-out bags  alpha"]
+        for name, choice in self.tried.items():
+            taken = "  taken" if name == self.name else ""
+            rows.append(f"{name:{width}}  {choice.scores[choice.alpha]:<34.4f}  {choice.alpha:g}{taken}")
+        return "\n".join(rows)
+
+
+def choose_kernel_and_alpha(
+    model: CfMGML,
+    bags: BagDataset,
+    kernels: Mapping[str, Kernel],
+    alphas: Sequence[float] = ALPHAS,
+    *,
+    n_folds: int = 3,
+    random_state: int = 0,
+    on_fold: Callable[[], None] = lambda: None,
+) -> Choice:
+    """Choose one of several kernels, each with the best of the alphas for it, as `choose_alpha` does; ties go to the
+    first.
+
+    If one of them has no explicit features, the values of all are computed once, those of a sum from its parts', and
+    shared by all fits.
+
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(n_bags=30)
+    >>> choice = choose_kernel_and_alpha(CfMGML(max_iter=20), bags, candidate_kernels(bags), [1e-2, 1e-4])
+    >>> sorted(choice.tried) == sorted(candidate_kernels(bags)), choice.name in choice.tried
+    (True, True)
+    """
+    shared = _all_shared(kernels, bags.graphs, model)
+    tried = {
+        name: choose_alpha(
+            clone(model).set_params(kernel=kernel),
+            bags,
+            alphas,
+            n_folds=n_folds,
+            random_state=random_state,
+            on_fold=on_fold,
+        )
+        for name, kernel in shared.items()
+    }
+    return Choice.best(tried, "kernel")
+
+
+def choose_way(
+    model: CfMGML,
+    bags: BagDataset,
+    ways: Mapping[str, Way],
+    alphas: Sequence[float] | None = None,
+    *,
+    n_folds: int = 3,
+    random_state: int = 0,
+    on_fold: Callable[[], None] = lambda: None,
+) -> Choice:
+    """Choose one of several ways to learn, each with the best of its alphas, or of those given, as `choose_alpha` does;
+    ties go to the first. Kernel values are computed once.
+
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> from cfmgml.learning.ways import ways
+    >>> choice = choose_way(CfMGML(max_iter=20), load_digit_bags(n_bags=30), ways(context=0.0), [1e-3])
+    >>> list(choice.tried), choice.alpha
+    (['once', 'again'], 0.001)
+    """
+    numbered = replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
+    shared = clone(model).set_params(kernel=_shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model))
+    how = {"n_folds": n_folds, "random_state": random_state}
+    tried = {
+        name: choose_alpha(
+            clone(shared).set_params(**way.settings), numbered, alphas or way.alphas, on_fold=on_fold, **how
+        )
+        for name, way in ways.items()
+    }
+    return Choice.best(tried, "way to learn")
+
+
+def _all_shared(kernels: Mapping[str, Kernel], graphs: GraphBatch, model: CfMGML) -> dict[str, Kernel]:
+    """The kernels themselves if all have explicit features, else matrices of their values."""
+    if all(kernel.is_explicit for kernel in kernels.values()):
+        return dict(kernels)
+    compute, values = Training.of(model).compute, dict[str, FloatArray]()
+    check_pairwise_size("choosing a kernel", graphs.n_graphs, "graphs", 2 + len(kernels), "name one")
+    for kernel in kernels.values():
+        for part in _parts(kernel):
+            if repr(part) not in values:
+                values[repr(part)] = compute_gram(part.resolve(graphs), graphs, compute)
+    return {
+        name: Precomputed(
+            kernel.combine([values[repr(part)] for part in _parts(kernel)])
+            if isinstance(kernel, SumKernel)
+            else values[repr(kernel)]
+        )
+        for name, kernel in kernels.items()
+    }
+
+
+def _parts(kernel: Kernel) -> list[Kernel]:
+    return kernel.parts if isinstance(kernel, SumKernel) else [kernel]
+
+
+def can_choose(bags: BagDataset) -> bool:
+    """Whether there are bags to measure on: at least two, and one of which all labels are known."""
+    return bags.n_bags > 1 and (bags.Y_known is None or bool(bags.Y_known.all(axis=1).any()))
+
+
+def sample_of(bags: BagDataset, n_graphs: int, random_state: int = 0) -> BagDataset:
+    """Whole bags with about ``n_graphs`` graphs, drawn at random; all, in order, if there are no more than that."""
+    if bags.n_graphs <= n_graphs:
+        return bags
+    n_bags = max(1, round(bags.n_bags * n_graphs / bags.n_graphs))
+    return bags[np.sort(np.random.default_rng(random_state).permutation(bags.n_bags)[:n_bags])]

@@ -77,7 +77,7 @@ def test_the_number_of_regions_may_differ():
 
 def test_a_text_of_the_collection_is_built_again_as_it_was():
     texts = documents(6)
-    built = bags_from_texts(texts, window=3, threshold=0.3, stop_words=["the"])
+    built = bags_from_texts(texts, pairs=False, window=3, threshold=0.3, stop_words=["the"])
     again = builder_of(as_saved(built.info)).rebuild(texts[2:3], bag_names=["two"])
     assert_same_graphs(built[2], again)
     assert again.bag_names.tolist() == ["two"]
@@ -118,7 +118,7 @@ def test_wrong_digits_are_refused(digits, message):
         ({"builder": "images", "parameters": {"sharpness": 3}}, "images have no parameter 'sharpness'"),
         ({"builder": "images", "parameters": {"max_regions": "many"}}, "of images cannot be used"),
         ({"builder": "images", "parameters": {"max_regions": 0}}, "max_regions must be at least 1, got 0"),
-        ({"builder": "images", "parameters": {"features": "../os"}}, "features must be one of hellinger"),
+        ({"builder": "images", "parameters": {"features": "../os"}}, "features must be one of deep, hellinger"),
     ],
 )
 def test_what_a_file_says_of_a_builder_is_checked(info, message):
@@ -154,11 +154,11 @@ def test_what_differs_is_named_both_ways():
 
 
 def test_other_kinds_and_other_counts_are_refused():
-    texts = bags_from_texts(documents(3)).builder
+    texts = bags_from_texts(documents(3), max_keywords=5).builder
     with pytest.raises(ValueError, match="learned from texts and this input was built from handwritten digits"):
         texts.check_same(DigitBuilder())
     with pytest.raises(ValueError, match="word counts of other texts"):
-        texts.check_same(bags_from_texts(documents(3, seed=1)).builder)
+        texts.check_same(bags_from_texts(documents(3, seed=1), max_keywords=5).builder)
 
 
 def test_without_a_builder_nothing_is_compared():
@@ -180,7 +180,7 @@ def test_bags_keep_their_builder(tmp_path):
         assert others.builder == builder
         assert others.info["parameters"] == builder.parameters
         assert others.builder.digest() == builder.digest()
-    assert replace(builder, window=5).digest() != builder.digest()
+    assert replace(builder, case=True).digest() != builder.digest()
     assert BagStore(tmp_path / "store").builder == builder
 
 
@@ -216,7 +216,7 @@ def test_a_description_of_nodes_is_one_file(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     (tmp_path / "mean_colour.py").write_text("")
     monkeypatch.setattr(descriptions, "__path__", [*descriptions.__path__, str(tmp_path)])
-    descriptions.description_names.cache_clear()
+    descriptions._of_this_folder.cache_clear()
     try:
         bags = bags_from_images(photos(6), features="mean_colour", nodes="attributes", n_jobs=2)
         assert bags.graphs.n_attributes == 3
@@ -225,7 +225,7 @@ def test_a_description_of_nodes_is_one_file(tmp_path, monkeypatch):
         assert ParentDescription.batches == [(os.getpid(), 6)]
         assert_same_graphs(bags.builder.rebuild(photos(6), n_jobs=1), bags)
     finally:
-        descriptions.description_names.cache_clear()
+        descriptions._of_this_folder.cache_clear()
 
 
 def test_words_can_be_described_by_vectors():
@@ -240,14 +240,15 @@ def test_words_can_be_described_by_vectors():
 
 
 def test_a_model_refuses_bags_built_another_way(tmp_path):
-    train = bags_from_texts(documents(6), np.arange(12).reshape(6, 2) % 3 == 0)
+    counted = {"pairs": False, "threshold": 0.1}
+    train = bags_from_texts(documents(6), np.arange(12).reshape(6, 2) % 3 == 0, window=2, **counted)
     CfMGML(alpha=1e-2, max_iter=5).fit(train).save(tmp_path / "m.cfmgml")
     model = CfMGML.load(tmp_path / "m.cfmgml")
     new = documents(2, seed=3)
     with pytest.raises(ValueError, match="word counts of other texts"):
-        model.predict(bags_from_texts(new))
+        model.predict(bags_from_texts(new, window=2, **counted))
     with pytest.raises(ValueError, match="window=1, the model's training data with window=2"):
-        model.explain(bags_from_texts(new, window=1))
+        model.explain(bags_from_texts(new, window=1, **counted))
     assert model.predict(model.builder_.rebuild(new)).shape == (2, 2)
 
 

@@ -20,7 +20,7 @@ def test_images_with_masks_have_a_graph_a_segment(world, run_in, capsys):
     assert captured.err.startswith("Wrote out.bags: BagDataset(4 bags")
     bags = BagDataset.load(world / "out.bags")
     labels = dict(line.split(",") for line in (world / "labels.csv").read_text().split()[1:])
-    assert [";".join(sorted(labels[f"{name}.png"].split(";"))) for name in bags.bag_names] == [
+    assert [";".join(sorted(labels[name].split(";"))) for name in bags.bag_names] == [
         ";".join(row) for row in bags.label_sets()
     ]
     assert np.diff(bags.bag_ptr).tolist() == [len(row) for row in bags.label_sets()]  # a segment a surface
@@ -50,11 +50,11 @@ def test_like_takes_over_the_recipe_and_the_labels(world, run_in, photo_model, t
 
 def test_like_of_texts_takes_over_the_counts(world, run_in, tmp_path):
     make_texts(tmp_path / "few.jsonl", 2, seed=7)
-    assert run_in(world, f"build text papers.jsonl --window 1 -o {tmp_path / 'a.bags'}") == 0
+    assert run_in(world, f"build text papers.jsonl --max-keywords 9 -o {tmp_path / 'a.bags'}") == 0
     assert run_in(tmp_path, "build text few.jsonl --like a.bags -o b.bags") == 0
     infos = [BagDataset.load(tmp_path / f"{name}.bags").info for name in "ab"]
     assert infos[0]["vocabulary"] == infos[1]["vocabulary"]
-    assert infos[1]["parameters"]["window"] == 1
+    assert infos[1]["parameters"]["max_keywords"] == 9
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,11 @@ def test_like_of_texts_takes_over_the_counts(world, run_in, tmp_path):
         ("build images 'photos/*.jpg' -o x.bags", 1, "no picture matches photos/*.jpg"),
         ("build images papers.jsonl -o x.bags", 1, "must have a column image, file, filename or path; it has id, text"),
         ("build images photos --labels letters.csv -o x.bags", 1, "letters.csv has no row for p00.png (4 of 4"),
-        ("build images photos --features best -o x.bags", 2, "'best' is not one of 'hellinger', 'paper', 'rich'"),
+        (
+            "build images photos --features best -o x.bags",
+            2,
+            "'best' is not one of 'deep', 'hellinger', 'paper', 'rich'",
+        ),
         ("build images photos --like base.bags --max-side 100 -o x.bags", 2, "--max-side cannot be given with it"),
         (
             "build text new.jsonl --like base.bags -o x.bags",
@@ -102,7 +106,7 @@ def test_bad_pictures_stop_or_are_skipped(world, run_in, tmp_path, capsys):
     (tmp_path / "mixed.csv").write_text((tmp_path / "mixed.csv").read_text() + "q.png,sand\n")
     assert run_in(tmp_path, command) == 1
     err = capsys.readouterr().err
-    assert "image p01: mixed/p01.png cannot be read as an image" in err
+    assert "image p01.png: mixed/p01.png cannot be read as an image" in err
     assert "Leave such pictures out with --on-error skip." in err
     (tmp_path / "mixed" / "q.png").rename(tmp_path / "mixed" / "r.png")
     assert run_in(tmp_path, f"{command} --on-error skip") == 0
@@ -110,7 +114,7 @@ def test_bad_pictures_stop_or_are_skipped(world, run_in, tmp_path, capsys):
     assert "1 of 4 pictures have no row in mixed.csv, such as r.png; they are left out" in err
     assert "cfmgml: 1 of 3 images were skipped, such as p01" in err
     assert "Warning" not in err
-    assert BagDataset.load(tmp_path / "mixed.bags").bag_names.tolist() == ["p00", "p02"]
+    assert BagDataset.load(tmp_path / "mixed.bags").bag_names.tolist() == ["p00.png", "p02.png"]
 
 
 def test_graphs_from_pyg_without_running_them(tmp_path, run_in, capsys):
@@ -139,7 +143,7 @@ def test_tables_of_pictures(world, run_in, tmp_path):
     assert run_in(world, f"build images table.jsonl -o {tmp_path / 't.bags'}") == 0
     bags = BagDataset.load(tmp_path / "t.bags")
     assert bags.label_sets() == [["a"], ["a", "b"]]
-    assert bags.info["files"]["p00"] == ["photos/p00.png", "masks/p00.png"]
+    assert bags.info["files"]["p00.png"] == ["photos/p00.png", "masks/p00.png"]
 
 
 def test_stores(world, run_in, tmp_path, capsys):
@@ -165,7 +169,7 @@ def test_what_is_strange_is_said_and_kept(world, run_in, tmp_path, capsys):
     assert "cfmgml: 1 row of labels.csv is about nothing that was read: 'p07.jpg'." in err
     assert "cfmgml: the labels 'Sky' and 'sky' differ only in case or spaces" in err
     bags = BagDataset.load(tmp_path / "photos.bags")
-    n_copied = int(np.diff(bags.bag_ptr)[bags.bag_names.tolist().index("copy")])
+    n_copied = int(np.diff(bags.bag_ptr)[bags.bag_names.tolist().index("copy.png")])
     n_different = bags.n_graphs - n_copied
     counts = f"{bags.n_graphs} graphs are {n_different} different ones, of which {n_copied} in several bags"
     assert f"cfmgml: {counts}" in err

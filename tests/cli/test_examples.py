@@ -78,6 +78,7 @@ def test_examples_of_reproduce_run(tmp_path, run_in, examples_of, capsys, monkey
 def test_examples_of_serve_run(photo_model, tmp_path, examples_of, number):
     """On a port that is free; as soon as the address is on stderr, it answers there."""
     shutil.copy(photo_model, tmp_path / "photos.cfmgml")
+    shutil.copytree(photo_model.parent / "new", tmp_path / "new")
     line = examples_of(["serve"])[number]
     line = re.sub(r"--port \d+", f"--port {free_port()}", line) if "--port" in line else f"{line} --port 0"
     words = [sys.executable, "-m", "cfmgml.cli", *shlex.split(line)]

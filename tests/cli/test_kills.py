@@ -25,8 +25,12 @@ COMMANDS = {  # each with the files that must be whole, and how often it is kill
     "build graphs": ("build graphs molecules --labels molecules.csv -o {out}/made.bags", ["made.bags"], 8),
     "train": ("train papers.bags -o {out}/made.cfmgml --alpha 1e-3", ["made.cfmgml"], 8),
     "predict": (
-        "predict photos.cfmgml new --level node -o {out}/made.csv --draw {out} --masks {out}/masks",
-        ["made.csv", "p00.png", "p01.png", "masks/p00.png", "masks/p01.png"],
+        "predict photos.cfmgml new --level node -o {out}/made.csv --draw {out} --masks {out}/masks "
+        "--regions {out}/regions --geojson {out}/polygons --coco {out}/coco.json",
+        [
+            *("made.csv", "p00.png", "p01.png", "masks/p00.png", "masks/p01.png", "masks/legend.csv"),
+            *("regions/p00.png", "polygons/p00.geojson", "coco.json"),
+        ],
         8,
     ),
     "demo": ("demo --n-train 12 --n-test 3 --out {out}/made.html", ["made.html"], 4),

@@ -78,7 +78,7 @@ def test_stopped_while_it_writes_leaves_the_old_file_or_the_new_one(papers, run_
 def test_ctrl_c_says_stopped(tmp_path, tmp_path_factory):
     work = tmp_path_factory.mktemp("work")
     load_digit_bags(n_bags=400, random_state=0).save(work / "digits.bags")  # seconds of work, so the signal is in time
-    process = start(work, f"train digits.bags -o {tmp_path / 'm.cfmgml'} --probability")
+    process = start(work, f"train digits.bags --kernel nodes -o {tmp_path / 'm.cfmgml'} --probability")
     assert process.stderr.readline().startswith(b"Learning from BagDataset(400 bags")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=WAIT)

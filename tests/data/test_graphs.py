@@ -1,6 +1,7 @@
 """GraphBatch: construction, checks, selection, other libraries, files."""
 
 import types
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cfmgml import GraphBatch
-from cfmgml.data.graphs import label_codes
+from cfmgml.data.checks import label_codes
 from examples import graph_batches, random_graphs
 
 
@@ -53,6 +54,12 @@ BAD = {
     "infinite attribute": ({"node_attributes": [[0.0], [np.inf], [0]]}, ValueError, r"node 1 \(graph 0\) has inf"),
     "weights of wrong length": ({"edge_weights": [1.0, 2.0]}, ValueError, "one an edge"),
     "infinite weight": ({"edge_weights": [np.inf]}, ValueError, "edge_weights must be finite; edge 0"),
+    "edge labels of wrong length": (
+        {"edge_labels": [1, 2]},
+        ValueError,
+        r"edge_labels must have shape \(1,\), one an edge, got \(2,\)",
+    ),
+    "edge labels not integers": ({"edge_labels": [0.5]}, TypeError, "edge_labels must be integers"),
     "names of wrong length": ({"node_names": ["a"]}, ValueError, "node_names must have shape"),
     "ids of wrong length": ({"graph_ids": [1]}, ValueError, r"graph_ids must have shape \(2,\)"),
 }
@@ -81,7 +88,8 @@ def test_freezing_leaves_the_callers_array_alone():
 
 def test_repr_counts(graphs):
     assert (
-        repr(graphs) == f"GraphBatch(12 graphs, {graphs.n_nodes} nodes, {graphs.n_edges} edges; 2 attributes, labels)"
+        repr(graphs) == f"GraphBatch(12 graphs, {graphs.n_nodes} nodes, {graphs.n_edges} edges; "
+        "2 attributes, labels, edge labels)"
     )
 
 
@@ -149,7 +157,7 @@ def test_adjacency_is_simple_and_undirected(batch):
 
 
 def test_networkx_round_trip(graphs):
-    same(GraphBatch.from_networkx(graphs.to_networkx(), "label", "attributes"), graphs)
+    same(GraphBatch.from_networkx(graphs.to_networkx(), "label", "attributes", edge_label="label"), graphs)
 
 
 def test_networkx_names_weights_and_direction():
@@ -178,6 +186,8 @@ def test_networkx_errors():
         GraphBatch.from_networkx([graph], label="label")
     with pytest.raises(ValueError, match=r"edge \(0, 1\) of graph 0 has no 'w'"):
         GraphBatch.from_networkx([graph], weight="w")
+    with pytest.raises(ValueError, match=r"edge \(0, 1\) of graph 0 has no 'bond'; it has no data"):
+        GraphBatch.from_networkx([graph], edge_label="bond")
     with pytest.raises(TypeError, match="graph 0 is of type int"):
         GraphBatch.from_networkx([3])
     nx.set_node_attributes(graph, {0: [1.0], 1: [1.0, 2.0]}, "x")
@@ -194,6 +204,45 @@ def test_pyg_objects():
         GraphBatch.from_pyg([data], attributes="pos")
 
 
+def test_pyg_edge_labels():
+    """Whole numbers, whatever type they have; several columns are one label, and measures are none."""
+
+    def labels(edge_attr):
+        edges = np.array([[0, 1, 1], [1, 0, 2]])
+        data = types.SimpleNamespace(num_nodes=3, edge_index=edges, edge_attr=np.array(edge_attr))
+        return GraphBatch.from_pyg([data, data], attributes=None, edge_label="edge_attr").edge_labels.tolist()
+
+    assert labels([1, 1, 2]) == labels([[1.0], [1.0], [2.0]]) == [1, 1, 2, 1, 1, 2]
+    one_hot = labels([[0, 1], [0, 1], [1, 0]])
+    assert one_hot[0] == one_hot[1] == one_hot[3] != one_hot[2]
+    for bad in ([0.5, 1, 1], [np.nan, 1, 1]):
+        with pytest.raises(ValueError, match="'edge_attr' must be whole numbers to be labels"):
+            labels(bad)
+
+
+def test_edge_labels_of_networkx():
+    """Strings become stable numbers; an undirected edge has its label both ways, parallel ones have each their own."""
+    graph = nx.MultiGraph([(0, 1, {"bond": "single"}), (0, 1, {"bond": "double"})])
+    batch = GraphBatch.from_networkx([graph], edge_label="bond")
+    assert batch.edge_labels.tolist() == label_codes(["single", "single", "double", "double"]).tolist()
+    graph = nx.DiGraph([(0, 1, {"bond": 3}), (1, 0, {"bond": 4})])
+    batch = GraphBatch.from_networkx([graph], edge_label="bond")
+    assert [batch.to_networkx(directed=True)[0].edges[edge]["label"] for edge in ((0, 1), (1, 0))] == [3, 4]
+
+
+@given(batch=graph_batches())
+def test_arcs_are_the_neighbours_with_labels(batch):
+    for name in ("labelled_arcs", "directed_arcs", "arcs_as_stored"):
+        arcs = getattr(batch, name)
+        node = np.repeat(np.arange(batch.n_nodes), np.diff(arcs.ptr))
+        found = list(zip(node, arcs.neighbours, arcs.labels, arcs.inward, strict=True))
+        edges = [(a, b, k) for a, b, k in zip(*batch.edges, batch.edge_labels, strict=True) if a != b]
+        inward = {(b, a, k, name == "directed_arcs") for a, b, k in edges}
+        assert set(found) == {(a, b, k, False) for a, b, k in edges} | inward
+        assert len(found) == len(set(found))
+        assert (np.diff(arcs.neighbours)[np.diff(node) == 0] >= 0).all()
+
+
 # -- files -----------------------------------------------------------------------------------
 
 
@@ -202,6 +251,15 @@ def test_file_round_trip(batch, tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "graphs.cfmgml"
     batch.save(path)
     same(GraphBatch.load(path), batch)
+
+
+def test_what_has_no_edge_labels_is_what_it_was(tmp_path, graphs):
+    """No array, so no other file and no other fingerprint; files from before have none and load."""
+    bare = replace(graphs, edge_labels=None)
+    assert "edge_labels" not in bare.arrays()
+    assert "edge_labels" in graphs.arrays()
+    bare.save(tmp_path / "g")
+    assert GraphBatch.load(tmp_path / "g").edge_labels is None
 
 
 def test_names_survive_a_file(tmp_path):

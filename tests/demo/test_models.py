@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from cfmgml.data.questions import Question
+from cfmgml.demo import letters
 from cfmgml.demo import models as demo
 from cfmgml.web.answers import Analyst
 
 
 @pytest.fixture(scope="module")
 def exhibits():
-    return demo.demo_exhibits(n_crops=3, n_bags=240)
+    return demo.demo_exhibits(n_crops=3, n_bags=240, cache_dir=False)
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +55,15 @@ def test_crops_are_labelled_by_what_fills_them(photos):
     cat = demo.SUBJECTS["chelsea"][0]
     assert cat.share(whole) == pytest.approx(0.8)
     assert cat.share((0.8, 0.0, 1.0, 1.0)) == pytest.approx(0.0)
+
+
+def test_letters_written_by_hand():
+    """Sentences, too, though only letters had labels; and no word of them is strange to the model by half."""
+    shown = letters.letters_exhibit()
+    analyst = Analyst(shown.model)
+    for sample in shown.samples:
+        answer = analyst.answer("text", Question(sample.content))
+        best = [answer["label_names"][int(np.argmax(graph["scores"]))] for graph in answer["graphs"]]
+        assert best == list(sample.truth)
+        assert {label["name"] for label in answer["labels"] if label["predicted"]} == set(sample.truth)
+        assert all(0 <= label["probability"] <= 1 for label in answer["labels"])

@@ -98,7 +98,8 @@ def test_kill_of_the_command_and_its_workers(tmp_path):
     """The command itself with two worker processes, killed as soon as it has kept something, then given again."""
     data, out = tmp_path / "digits.bags", tmp_path / "out"
     digits().load(None).save(data)
-    options = ["--methods", "cfmgml,dummy", "--folds", "2", "--inner", "2", "--n-jobs", "2", "--out", str(out)]
+    options = ["--methods", "cfmgml,dummy", "--kernel", "nodes", "--folds", "2", "--inner", "2", "--n-jobs", "2"]
+    options += ["--out", str(out)]
     command = [sys.executable, "-m", "cfmgml.cli", "evaluate", str(data), *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows, end = out / "rows.jsonl", time.monotonic() + 120

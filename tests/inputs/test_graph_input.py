@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from cfmgml.data.checks import label_codes
 from file_input import graph_bags
 from made_up import make_molecules, make_tudataset
 from needs import needs
@@ -59,9 +60,42 @@ def test_graphml_files_side_by_side_with_weights(tmp_path):
     assert bags.Y is None
 
 
+def test_edge_labels_of_files(tmp_path):
+    """TUDataset's file of them in its order of edges, GraphML's data called label or as told, PyG's integers."""
+    make_tudataset(tmp_path / "TOY")
+    lines = (tmp_path / "TOY" / "TOY_A.txt").read_text().split("\n")
+    order = np.random.default_rng(0).permutation(np.arange(len(lines) - 1))
+    (tmp_path / "TOY" / "TOY_A.txt").write_text("\n".join(lines[k] for k in order) + "\n")
+    ends = [sorted(map(int, lines[k].split(","))) for k in order]
+    (tmp_path / "TOY" / "TOY_edge_labels.txt").write_text("".join(f"{one * 100 + other}\n" for one, other in ends))
+    graphs = graph_bags([tmp_path / "TOY"]).graphs
+    assert graphs.edge_labels.tolist() == [100 * one + other for one, other in np.sort(graphs.edges.T + 1)]
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, {(0, 1): "single", (1, 2): "double"}, "label")
+    nx.set_edge_attributes(graph, {(0, 1): 1, (1, 2): 2}, "order")
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    bags = graph_bags([tmp_path / "a.graphml"])
+    assert bags.graphs.edge_labels.tolist() == label_codes(["single", "single", "double", "double"]).tolist()
+    assert bags.info["parameters"]["edge_label"] == "label"
+    bags = graph_bags([tmp_path / "a.graphml"], edge_label="order")
+    assert bags.graphs.edge_labels.tolist() == [1, 1, 2, 2]
+
+
+def test_edge_labels_of_pyg_files(tmp_path):
+    torch = needs("torch")
+    entry = {"edge_index": torch.tensor([[0, 1], [1, 2]]), "num_nodes": 3, "edge_attr": torch.tensor([[4], [5]])}
+    torch.save([entry, entry], tmp_path / "g.pt")
+    assert graph_bags([tmp_path / "g.pt"]).graphs.edge_labels.tolist() == [4, 5, 4, 5]
+    torch.save([{**entry, "edge_attr": torch.tensor([0.5, 0.7])}], tmp_path / "g.pt")
+    assert graph_bags([tmp_path / "g.pt"]).graphs.edge_labels is None
+    with pytest.raises(ValueError, match="'edge_attr' must be whole numbers"):
+        graph_bags([tmp_path / "g.pt"], edge_label="edge_attr")
+
+
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
+        ("TOY_edge_labels.txt", "1\n", "must have 16 lines, got 1"),
         ("TOY_A.txt", "1, 4\n", "line 1 joins nodes of two graphs"),
         ("TOY_A.txt", "1, 99\n", "must name nodes 1 to 10, got 1 to 99"),
         ("TOY_A.txt", "a, b\n", "must hold numbers with commas between them"),

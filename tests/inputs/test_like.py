@@ -31,7 +31,7 @@ def test_a_strip_of_digits_is_read_as_the_digits_were(digits, tmp_path):
         strip(test[k], scale=k + 1).save(tmp_path / f"s{k}.png")
     pattern = read_pattern(digits)
     bags = bags_like(pattern, [tmp_path], labels=False)
-    assert bags.bag_names.tolist() == ["s0", "s1", "s2"]
+    assert bags.bag_names.tolist() == ["s0.png", "s1.png", "s2.png"]
     assert bags.bag_ptr.tolist() == test.bag_ptr.tolist()
     model = CfMGML.load(digits)
     np.testing.assert_allclose(model.decision_function(bags), model.decision_function(test), atol=0.05)

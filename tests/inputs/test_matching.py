@@ -96,7 +96,7 @@ def test_a_row_of_another_suffix_gives_no_labels(photos):
         pytest.warns(UserWarning, match="1 of 2 pictures have no row"),
     ):
         bags = build(photos, ["p00.png,x", "p01.jpg,y"], on_error="skip")
-    assert bags.bag_names.tolist() == ["p00"]
+    assert bags.bag_names.tolist() == ["p00.png"]
     assert bags.info["unmatched_rows"] == {"table": "l.csv", "n_rows": 1, "names": ["p01.jpg"]}
 
 
@@ -137,7 +137,7 @@ def test_texts_are_matched_by_file_or_by_id(tmp_path):
     (tmp_path / "l.csv").write_text("file,labels\na.txt,x\nb,y\n")
     assert text_bags([tmp_path / "t"], labels=tmp_path / "l.csv").label_sets() == [["x"], ["y"]]
     (tmp_path / "l.csv").write_text("file,labels\na.md,x\nb,y\n")
-    with pytest.raises(ValueError, match="no row for a "):
+    with pytest.raises(ValueError, match="no row for a.txt "):
         text_bags([tmp_path / "t"], labels=tmp_path / "l.csv")
     (tmp_path / "d.csv").write_text("id,text\na.txt,Cats purr.\n")
     with pytest.raises(ValueError, match="no row for a.txt"):
@@ -171,7 +171,7 @@ def test_masks_are_pictures(photos):
     (masks / "p00.TXT").write_text("not a mask")
     (masks / "p00.aaa").mkdir()
     bags = image_bags([photos], segments=masks, n_jobs=1)
-    assert bags.info["files"]["p00"] == ["photos/p00.png", "masks/p00.png"]
+    assert bags.info["files"]["p00.png"] == ["photos/p00.png", "masks/p00.png"]
 
 
 def test_two_masks_for_a_picture_are_refused(photos):

@@ -74,7 +74,9 @@ def papers(tmp_path):
     return tmp_path / "papers.jsonl"
 
 
-@pytest.mark.parametrize("options", [{}, {"single_graph": True}, {"window": 1, "threshold": 0.5, "max_keywords": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, {"single_graph": True}, {"pairs": False, "threshold": 0.5, "max_keywords": 3}, {"recipe": 2}]
+)
 def test_texts_of_a_table(papers, tmp_path, options):
     store = compare("texts", [papers], tmp_path, **options)
     assert store.n_partitions > 1
@@ -92,7 +94,7 @@ def test_texts_with_labels_elsewhere_or_none(papers, tmp_path):
 
 
 def test_texts_like_others(papers, tmp_path):
-    first = text_bags([papers], window=1)
+    first = text_bags([papers], pairs=False, threshold=0.1)
     make_texts(tmp_path / "more.jsonl", 9, seed=3)
     pattern = Pattern(first.builder, [*first.label_names.tolist(), "zoology"])
     rows = read_table(tmp_path / "more.jsonl")
@@ -143,15 +145,15 @@ def test_bad_tables_are_refused_before_anything_is_written(tmp_path, rows, messa
 
 
 @pytest.mark.parametrize(
-    "builder", [TextBuilder(), TextBuilder(window=1, threshold=0), TextBuilder(threshold=1), TextBuilder(stem=False)]
+    "options", [{"window": 2, "threshold": 0.1}, {"threshold": 0}, {"threshold": 1}, {"threshold": 0.1, "stem": False}]
 )
-def test_counts_on_disk_are_those_in_memory(papers, builder):
+def test_counts_on_disk_are_those_in_memory(papers, options):
+    builder = TextBuilder(pairs=False, **options)
     texts = [row["text"] for row in read_table(papers)]
     readings = [builder.words_of(text) for text in dict.fromkeys(texts)]
     expected = Vocabulary.count(readings, builder.window).without_weak_pairs(builder.threshold)
-    found, n_empty = count_texts(texts, builder)
+    found = count_texts(texts, builder)
     assert (found.n_texts, found.counts, found.pairs) == (expected.n_texts, expected.counts, expected.pairs)
-    assert n_empty == 1
 
 
 # -- tables ----------------------------------------------------------------------------------
@@ -205,8 +207,8 @@ def photos(tmp_path):
 
 def test_pictures_with_labels(photos, tmp_path):
     store = compare("images", [photos], tmp_path, labels=tmp_path / "labels.csv", on_error="skip", n_jobs=1)
-    assert list(store.info["skipped"]) == ["p00", "p01", "p04"]
-    assert list(store.info["scaled"]) == ["p03"]
+    assert list(store.info["skipped"]) == ["p00.png", "p01.png", "p04.png"]
+    assert list(store.info["scaled"]) == ["p03.png"]
 
 
 def test_pictures_with_masks_and_their_labels(tmp_path):
@@ -227,7 +229,10 @@ def test_pictures_with_masks_and_their_labels(tmp_path):
 def test_pictures_of_which_none_can_be_used(photos, tmp_path):
     for file in photos.iterdir():
         file.write_bytes(b"no picture")
-    for on_error, message in (("raise", "image p00: "), ("skip", "none of the 7 images can be used; image p00: ")):
+    for on_error, message in (
+        ("raise", "image p00.png: "),
+        ("skip", "none of the 7 images can be used; image p00.png: "),
+    ):
         with pytest.raises(ValueError, match=message):
             image_bags([photos], on_error=on_error, n_jobs=1)
         with pytest.raises(ValueError, match=message):
@@ -241,7 +246,8 @@ def test_pictures_of_which_none_can_be_used(photos, tmp_path):
 @pytest.mark.parametrize("kind", ["texts", "images"])
 def test_a_stopped_stream_goes_on(papers, photos, tmp_path, monkeypatch, kind, n_done):
     given = {"sources": [papers]} if kind == "texts" else {"sources": [photos], "on_error": "skip", "n_jobs": 1}
-    build_store(input_stream(kind, **given), tmp_path / "whole", 6)
+    size = {"texts": 6, "images": 1}[kind]  # graphs of a partition
+    build_store(input_stream(kind, **given), tmp_path / "whole", size)
     write, written, counted = writing.write_partition, [], []
 
     def stopping(*args):
@@ -252,15 +258,15 @@ def test_a_stopped_stream_goes_on(papers, photos, tmp_path, monkeypatch, kind, n
 
     with monkeypatch.context() as patch, pytest.raises(Stopped):
         patch.setattr(writing, "write_partition", stopping)
-        build_store(input_stream(kind, **given), tmp_path / "again", 6)
+        build_store(input_stream(kind, **given), tmp_path / "again", size)
     with pytest.raises(ValueError, match="same arguments"):
         BagStore(tmp_path / "again")
     with pytest.raises(ValueError, match="a build of something else stopped there"):
-        build_store(input_stream(kind, **given), tmp_path / "again", 7)
+        build_store(input_stream(kind, **given), tmp_path / "again", size + 1)
     later = []
     monkeypatch.setattr(writing, "write_partition", lambda *args: later.append(args) or write(*args))
     monkeypatch.setattr(stream, "count_texts", lambda *args: counted.append(args))
-    assert build_store(input_stream(kind, **given), tmp_path / "again", 6) == n_done
+    assert build_store(input_stream(kind, **given), tmp_path / "again", size) == n_done
     assert content(tmp_path / "again") == content(tmp_path / "whole")
     assert len(later) == BagStore(tmp_path / "whole").n_partitions - n_done
     assert not counted, "words are not counted again"

@@ -7,16 +7,27 @@ import networkx as nx
 import numpy as np
 
 
-def weisfeiler_lehman(graphs, n_iter):
+def _around(graph, edge_labels):
+    """For every node, each different pair of neighbour and what its edge says, from the edges one by one."""
+    found = {v: set() for v in range(graph.n_nodes)}
+    labels = [None] * graph.n_edges if not edge_labels else graph.edge_labels.tolist()
+    for a, b, label in zip(*graph.edges.tolist(), labels, strict=True):
+        if a != b:
+            found[a].add((b, label, "out" if edge_labels == "directed" else ""))
+            found[b].add((a, label, "in" if edge_labels == "directed" else ""))
+    return found
+
+
+def weisfeiler_lehman(graphs, n_iter, edge_labels=False):
     """Counts of labels refined through a dictionary that all graphs share."""
-    names, made = {}, [g.to_undirected() for g in graphs.to_networkx()]
-    colours = [{v: ("label", d["label"]) for v, d in g.nodes(data=True)} for g in made]
+    names, made = {}, [_around(g, edge_labels) for g in graphs]
+    colours = [{v: ("label", label) for v, label in enumerate(g.node_labels.tolist())} for g in graphs]
     counts = [Counter() for _ in made]
     for step in range(n_iter + 1):
         for count, colour in zip(counts, colours, strict=True):
             count.update((step, c) for c in colour.values())
         colours = [
-            {v: names.setdefault((c[v], tuple(sorted(str(c[u]) for u in g[v] if u != v))), len(names)) for v in g}
+            {v: names.setdefault((c[v], tuple(sorted(str((c[u], *e)) for u, *e in g[v]))), len(names)) for v in g}
             for g, c in zip(made, colours, strict=True)
         ]
     return np.array([[sum(a[k] * b[k] for k in a) for b in counts] for a in counts], dtype=float)

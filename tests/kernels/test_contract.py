@@ -1,14 +1,16 @@
 """What every kernel must keep, whatever it is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from cfmgml import GraphBatch, gram_matrix
+from cfmgml import GraphBatch, WeisfeilerLehman, gram_matrix
 from cfmgml.common.segments import segment_sum
-from cfmgml.kernels import SAVED_KERNELS
+from cfmgml.kernels import SAVED_KERNELS, HashedWL
 from cfmgml.kernels.files import kernel_from_state, kernel_state
 from examples import KERNELS, graph_batches, random_graphs, shuffle_nodes
 
@@ -93,6 +95,15 @@ def test_features_of_unseen_graphs(kernel, graphs):
     np.testing.assert_allclose(found, kernel.block(other, graphs), atol=1e-9)
     whole = kernel.exact() if getattr(kernel, "approximation", None) == "nystrom" else kernel
     np.testing.assert_allclose(kernel.diagonal(other), np.diagonal(whole.block(other, other)), atol=1e-9)
+
+
+def test_edge_labels_count_where_it_says_so(kernel, graphs):
+    bare = replace(graphs, edge_labels=None)
+    if kernel.ignores_edge_labels:
+        np.testing.assert_array_equal(gram_matrix(kernel, bare), gram_matrix(kernel, graphs))
+    elif type(kernel) in (WeisfeilerLehman, HashedWL):
+        with pytest.raises(ValueError, match="have no edge_labels"):
+            gram_matrix(kernel, bare)
 
 
 def test_nodes_add_up(kernel, graphs):

@@ -1,6 +1,7 @@
 """Kernel values against brute force and against GraKeL."""
 
 import sys
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -9,6 +10,7 @@ import references
 from hypothesis import given
 
 from cfmgml import GrakelKernel, GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml.kernels import HashedWL
 from cfmgml.kernels.grakel import to_grakel
 from cfmgml.kernels.path_counts import path_counts
 from examples import graph_batches, random_graphs, random_networkx
@@ -39,6 +41,64 @@ def test_weisfeiler_lehman_equals_brute_force(graphs, odd_ones, n_iter):
     for batch in (graphs, odd_ones):
         found = gram_matrix(WeisfeilerLehman(n_iter), batch, normalize=False)
         np.testing.assert_array_equal(found, references.weisfeiler_lehman(batch, n_iter))
+
+
+@pytest.mark.parametrize("edge_labels", [False, True, "directed"])
+@given(graphs=graph_batches())
+def test_weisfeiler_lehman_with_edge_labels_equals_brute_force(graphs, edge_labels):
+    expected = references.weisfeiler_lehman(graphs, 3, edge_labels)
+    np.testing.assert_array_equal(WeisfeilerLehman(3, edge_labels=edge_labels).block(graphs, graphs), expected)
+
+
+def test_larger_graphs_with_edge_labels_equal_brute_force():
+    graphs = random_graphs(40, seed=8, largest=30)
+    for edge_labels in (True, "directed"):
+        found = gram_matrix(WeisfeilerLehman(4, edge_labels=edge_labels), graphs, normalize=False)
+        np.testing.assert_array_equal(found, references.weisfeiler_lehman(graphs, 4, edge_labels))
+
+
+def test_edges_of_one_label_count_nothing(graphs):
+    """Then colours are those without edge labels, by other names."""
+    same = replace(graphs, edge_labels=np.full(graphs.n_edges, 5))
+    expected = gram_matrix(WeisfeilerLehman(3), graphs)
+    np.testing.assert_array_equal(gram_matrix(WeisfeilerLehman(3, edge_labels=True), same), expected)
+    assert (gram_matrix(WeisfeilerLehman(3, edge_labels=True), graphs) != expected).any()
+
+
+def one_graph(edges, edge_labels, node_labels=(1, 1)):
+    return GraphBatch([0, len(node_labels)], [0, len(edges)], np.array(edges).T, node_labels, edge_labels=edge_labels)
+
+
+def test_how_an_edge_is_stored():
+    """Once or in both directions is the same edge; parallel edges count once for each of their labels."""
+    kernel = WeisfeilerLehman(2, edge_labels=True)
+    once, twice = one_graph([(0, 1)], [7]), one_graph([(1, 0), (0, 1), (0, 1), (0, 0)], [7, 7, 7, 3])
+    assert kernel.block(once, twice) == kernel.block(once, once)
+    two = one_graph([(0, 1), (0, 1)], [7, 8])
+    assert kernel.block(once, two) == 4  # the nodes' own labels only
+    both_ways = one_graph([(0, 1), (0, 1), (1, 0), (1, 0)], [7, 8, 8, 7])
+    assert kernel.block(two, both_ways) == kernel.block(two, two)
+
+
+def test_directions_that_differ_are_refused_or_told_apart():
+    forth, back = one_graph([(0, 1), (1, 0)], [7, 8], (1, 2)), one_graph([(0, 1), (1, 0)], [8, 7], (1, 2))
+    both = GraphBatch.concatenate([forth, back])
+    with pytest.raises(
+        ValueError, match="in graph 0 the edges between nodes 0 and 1 have other labels in one direction"
+    ):
+        WeisfeilerLehman(1, edge_labels=True).block(both, both)
+    K = WeisfeilerLehman(1, edge_labels="directed").block(both, both)
+    assert K[0, 1] < K[0, 0]
+    assert WeisfeilerLehman(1).block(both, both)[0, 1] == K[0, 0]
+
+
+def test_edge_labels_must_be_there(graphs):
+    bare = replace(graphs, edge_labels=None)
+    for kernel in (WeisfeilerLehman(edge_labels=True), HashedWL(edge_labels="directed")):
+        with pytest.raises(ValueError, match=r"\(edge_labels=.*\): these graphs have no edge_labels"):
+            gram_matrix(kernel, bare)
+    with pytest.raises(ValueError, match="edge_labels must be False, True or 'directed', got 'bonds'"):
+        gram_matrix(WeisfeilerLehman(edge_labels="bonds"), graphs)
 
 
 @pytest.mark.parametrize("node_kernel", NODE_KERNELS)

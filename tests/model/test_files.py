@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from cfmgml import BagDataset, CfMGML, WeisfeilerLehman
+from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman
 from cfmgml.common.files import header_digest, read_header, save_arrays
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import SAVED_KERNELS
@@ -35,7 +35,7 @@ def fuzz():
 def saved(tmp_path_factory):
     bags = load_digit_bags(n_bags=8)
     path = tmp_path_factory.mktemp("model") / "m.cfmgml"
-    CfMGML(alpha=1e-3, n_rounds=1, max_iter=5, probability=True).fit(bags).save(path)
+    CfMGML(NodeSum(), alpha=1e-3, n_rounds=1, max_iter=5, probability=True).fit(bags).save(path)
     return path, bags
 
 

@@ -1,5 +1,7 @@
 """CfMGML beyond the shared contract."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -55,7 +57,12 @@ def test_attributes_after_fit(bags):
 
 
 def test_default_kernel(bags):
-    assert isinstance(CfMGML().fit(bags).kernel_, NodeSum)
+    """What graphs have is compared: attributes, labels, or both where edges join them."""
+    assert [type(part) for part in CfMGML().fit(bags).kernel_.kernels_] == [NodeSum, WeisfeilerLehman]
+    alone = replace(bags.graphs, node_labels=None)
+    assert isinstance(CfMGML().fit(replace(bags, graphs=alone)).kernel_, NodeSum)
+    dots = replace(bags.graphs, edges=np.zeros((2, 0), int), edge_ptr=0 * bags.graphs.edge_ptr, edge_labels=None)
+    assert isinstance(CfMGML().fit(replace(bags, graphs=dots)).kernel_, NodeSum)
     labelled = GraphBatch(bags.graphs.node_ptr, bags.graphs.edge_ptr, bags.graphs.edges, bags.graphs.node_labels)
     assert isinstance(CfMGML().fit(BagDataset(labelled, bags.bag_ptr, bags.Y)).kernel_, WeisfeilerLehman)
     bare = GraphBatch(bags.graphs.node_ptr, bags.graphs.edge_ptr, bags.graphs.edges)
@@ -181,7 +188,7 @@ def test_unknown_entries_drop_out(bags):
 
 
 def test_probabilities(bags, new):
-    model = CfMGML(alpha=1e-3, probability=True, random_state=0).fit(bags)
+    model = CfMGML(NodeSum(), alpha=1e-3, probability=True, random_state=0).fit(bags)
     graphs, whole = model.predict_proba_graphs(new), model.predict_proba(new)
     assert ((graphs >= 0) & (graphs <= 1)).all()
     none = np.exp(segment_sum(np.log1p(-graphs), new.bag_ptr))

@@ -91,8 +91,8 @@ def test_the_page_is_whole_and_needs_nothing_else(html):
 
 def test_the_page_has_all_its_sections(html):
     sections = re.findall(r"<section id=(\w+)>", html)
-    assert sections == [
-        "findings", "graphs", "bags", "ranks", "lambda", "convergence", "cost", "labels", "overlap", "samples", "data",
+    assert sections == [  # of a quick run, which has no findings
+        "graphs", "bags", "ranks", "lambda", "convergence", "cost", "labels", "overlap", "samples", "data",
     ]  # fmt: skip
     for name in sections:
         assert f'href="#{name}"' in html
@@ -197,6 +197,14 @@ def test_compact_rows_are_enough_for_the_tables(experiment, tmp_path):
     shutil.copytree(experiment.out / "data", tmp_path / "data")
     assert table_files(kept.results()) == table_files(experiment.results())
     assert read_compact(tmp_path / "nothing.gz") == []
+
+
+def test_a_quick_run_gives_no_verdicts(results, tmp_path):
+    report = write_paper_report(results, tmp_path, replace(ABOUT, quick=True), {})
+    assert "A quick run" in report.read_text()
+    assert "class=finding>" not in report.read_text()
+    assert not (tmp_path / "tables" / "findings.md").exists()
+    assert "class=finding>" in paper_page(results, ABOUT, {})
 
 
 # -- findings ----------------------------------------------------------------------------------

@@ -11,9 +11,11 @@ from PIL import Image
 from skimage import data
 
 from cfmgml import GraphBatch
+from cfmgml.builders.pictures.drawing import OPACITY
 from cfmgml.builders.pictures.images import bags_from_images
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots import plot_bag
+from cfmgml.plots.colours import label_colours
 from cfmgml.plots.shown import RIGHT, UNKNOWN, WRONG
 
 PHOTO = np.ascontiguousarray(data.coffee()[::4, ::4])
@@ -100,14 +102,38 @@ def test_contributions_are_a_heat_map(bags):
     assert len(given.figure.axes) == 1
 
 
+def test_a_painting_has_its_labels_colours_and_a_legend(bags):
+    first = bags.graphs.node_ptr[2]  # of the second bag
+    painted = np.full(bags.graphs.n_nodes, -1)
+    painted[first:] = np.where(np.arange(bags.graphs.n_nodes - first) < bags.graphs.node_ptr[3] - first, 0, 1)
+    painted[-1] = -1
+    ax = plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK, painted=painted)
+    overlay = ax.images[1].get_array()
+    np.testing.assert_allclose(overlay[MASK == 1, :3] * 255, np.broadcast_to(label_colours(2)[0], (6000, 3)))
+    assert set(np.unique(overlay[MASK == 1, 3])) == {OPACITY}
+    assert set(np.unique(overlay[MASK == 2, 3])) == {0, OPACITY}
+    keys = dict(
+        zip([text.get_text() for text in ax.get_legend().get_texts()], ax.get_legend().get_patches(), strict=True)
+    )
+    assert list(keys) == ["cup", "table"]
+    np.testing.assert_allclose(keys["table"].get_facecolor()[:3], label_colours(2)[1] / 255)
+    named = plot_bag(bags, 1, image=PHOTO[::-1], segments=MASK, painted=painted, label_names=["x", "$y$"])
+    assert [text.get_text() for text in named.get_legend().get_texts()] == ["x", "$y$"]
+    assert not ax.texts  # no verdict on regions
+    assert not [layer for layer in ax.collections if isinstance(layer, LineCollection)]
+    assert plot_bag(bags, 0, image=PHOTO, segments=MASK, painted=painted).get_legend() is None  # nothing there
+    with pytest.raises(ValueError, match="painted must be whole numbers of shape"):
+        plot_bag(bags, 0, image=PHOTO, segments=MASK, painted=painted[:2])
+
+
 def test_pictures_are_read_from_their_files(tmp_path):
     Image.fromarray(PHOTO).save(tmp_path / "cup.png")
     bags = bags_from_images(tmp_path, single_graph=True)
     ax = plot_bag(bags)
-    assert ax.get_title() == "cup"
+    assert ax.get_title() == "cup.png"
     bags.save(tmp_path / "cup.bags")
     saved = BagDataset.load(tmp_path / "cup.bags")
-    assert plot_bag(saved, folder=tmp_path).get_title() == "cup"
+    assert plot_bag(saved, folder=tmp_path).get_title() == "cup.png"
     with pytest.raises(ValueError, match=r"built from cup\.png, in a folder that saved bags do not name: pass folder"):
         plot_bag(saved)
     (tmp_path / "cup.png").unlink()

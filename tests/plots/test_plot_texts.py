@@ -8,11 +8,15 @@ from matplotlib.patches import PathPatch, Rectangle
 
 from cfmgml.builders.texts.drawing import plot_text_bag
 from cfmgml.builders.texts.texts import bags_from_texts
-from cfmgml.plots.graphs import NEUTRAL
-from cfmgml.plots.shown import RIGHT, UNKNOWN, WRONG
+from cfmgml.plots.shown import NEUTRAL, RIGHT, UNKNOWN, WRONG
 from cfmgml.plots.text_flow import flow
 
 TEXTS = ["Gene expression rises.", "Tumour cells migrate; cells are migrating."]
+
+
+def word_bags(documents, *labels, **options):
+    """Without nodes for pairs of words, and without texts, which tests give."""
+    return bags_from_texts(documents, *labels, **{"pairs": False, "repeats": False, "text": False, **options})
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +27,7 @@ def close_figures():
 
 @pytest.fixture
 def bags():
-    return bags_from_texts(
-        [["Nothing here."], TEXTS], graph_Y=[[0, 0], [1, 0], [0, 1]], label_names=["genes", "spread"]
-    )
+    return word_bags([["Nothing here."], TEXTS], graph_Y=[[0, 0], [1, 0], [0, 1]], label_names=["genes", "spread"])
 
 
 def panels(ax):
@@ -97,14 +99,14 @@ def test_without_texts_the_keywords_stand_for_them(bags):
 
 
 def test_a_joined_graph_marks_all_texts():
-    bags = bags_from_texts([TEXTS], single_graph=True)
+    bags = word_bags([TEXTS], single_graph=True)
     ax = plot_text_bag(bags, 0, texts=TEXTS)
     assert len(marks(ax)) == 8
     assert len(panels(ax)[1].texts) == 6
 
 
 def test_bags_without_labels_keywords_or_letters_in_the_font_are_drawn():
-    bags = bags_from_texts([["", "猫 が 好き $x$"]], bag_names=["$b$ 猫"])
+    bags = word_bags([["", "猫 が 好き $x$"]], bag_names=["$b$ 猫"])
     ax = plot_text_bag(bags, 0, texts=["", "猫 が 好き $x$"])
     assert ax.get_title(loc="left") == "bag $b$ □"
     ax.figure.canvas.draw()
@@ -112,7 +114,7 @@ def test_bags_without_labels_keywords_or_letters_in_the_font_are_drawn():
 
 def test_an_axes_given_is_used_and_long_texts_end_in_a_note():
     _, ax = plt.subplots(figsize=(5, 2))
-    bags = bags_from_texts([[f"Gene number{'x' * k} expression in cells" for k in range(60)]])
+    bags = word_bags([[f"Gene number{'x' * k} expression in cells" for k in range(60)]])
     assert plot_text_bag(bags, 0, ax=ax) is ax
     written = [patch for patch in panels(ax)[0].patches if isinstance(patch, PathPatch)]
     assert 2 < len(written) < 120
@@ -144,7 +146,7 @@ def test_what_does_not_fit_is_refused(bags, options, message):
 
 def test_contributions_without_a_label_are_not_drawn():
     """Nothing says which column is meant: the keywords are grey, as without contributions."""
-    bags = bags_from_texts([TEXTS], [[0, 0]])
+    bags = word_bags([TEXTS], [[0, 0]])
     ax = plot_text_bag(bags, 0, texts=TEXTS, contributions=np.ones((bags.graphs.n_nodes, 2)))
     assert {mark.get_facecolor() for mark in marks(ax)} == {to_rgba(NEUTRAL)}
 

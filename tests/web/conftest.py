@@ -1,9 +1,12 @@
 """Small models of each kind, a real server in a thread, and a real browser."""
 
 import contextlib
+import functools
 import io
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -33,7 +36,7 @@ def photos():
 
 @pytest.fixture(scope="session")
 def photo_model(photos):
-    return demo.train_photos(photos, n_crops=4)
+    return demo.train_photos(photos, n_crops=4, features="rich")
 
 
 @pytest.fixture(scope="session")
@@ -118,36 +121,60 @@ def live(app):
         yield address
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    """A real browser; without one the test is skipped, and in CI it fails."""
+@pytest.fixture(scope="module", params=["chromium", pytest.param("firefox", marks=pytest.mark.slow)])
+def launched(request, tmp_path_factory):
+    """A real browser that likes light or dark; without one the test is skipped, and in CI it fails."""
     needs("playwright")
     from playwright.sync_api import sync_playwright
 
-    return sync_playwright, needs_program("chromium", "chromium-browser", "google-chrome")
+    program = programs[request.param](tmp_path_factory)
+    with sync_playwright() as playwright:
+
+        @functools.cache
+        def launch(scheme):
+            if request.param == "chromium":
+                return playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            liked = {"layout.css.prefers-color-scheme.content-override": int(scheme == "light")}
+            return playwright.firefox.launch(executable_path=program, channel="moz-firefox", firefox_user_prefs=liked)
+
+        # Chromium imitates what a page asks for, so one is enough.
+        yield (lambda scheme: launch("light")) if request.param == "chromium" else launch
 
 
-@pytest.fixture(scope="module")
-def browser(chromium):
-    start, path = chromium
-    with start() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def _chromium(folders):
+    return needs_program("chromium", "chromium-browser", "google-chrome")
+
+
+def _firefox(folders):
+    """A program that starts Firefox behind `firefox_stand_in`."""
+    needs("aiohttp")
+    firefox = needs_program("firefox-esr", "firefox")
+    program = folders.mktemp("firefox") / "firefox"
+    stand_in = Path(__file__).with_name("firefox_stand_in.py")
+    program.write_text(f'#!/bin/sh\nFIREFOX={firefox} exec {sys.executable} {stand_in} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+programs = {"chromium": _chromium, "firefox": _firefox}
 
 
 @pytest.fixture
-def open_page(browser, live):
-    """Open the page, in light or dark and of any size; fails at the end if the console had an error."""
+def open_page(launched, live):
+    """Open the page, in light or dark and of any size; fails at the end if the console had an error.
+
+    ``address`` is what follows the server's; ``script`` runs before those of the page.
+    """
     wrong, pages = [], []
 
-    def opened(scheme="light", width=1180, height=860):
-        page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": height})
+    def opened(scheme="light", width=1180, height=860, address="", script=""):
+        page = launched(scheme).new_page(color_scheme=scheme, viewport={"width": width, "height": height})
         page.set_default_timeout(120_000)
         page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda request: request.url.startswith((live, "blob:")) or wrong.append(request.url))
-        page.goto(live)
+        page.add_init_script(script)
+        page.goto(f"{live}/{address}")
         pages.append(page)
         return page
 
@@ -158,5 +185,7 @@ def open_page(browser, live):
 
 
 def _expected(text):
-    """Chromium notes every answer of 4xx on its console; the page shows it to the user."""
-    return text.startswith("Failed to load resource: the server responded with a status of 4")
+    """Chromium notes every answer of 4xx on its console, and the page shows it to the user; Firefox notes that it
+    refuses the style that Playwright adds for a screenshot (that the page has none of its own is tested elsewhere)."""
+    refused = "Failed to load resource: the server responded with a status of 4"
+    return text.startswith((refused, "The page\u2019s settings blocked an inline style"))

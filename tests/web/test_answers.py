@@ -11,6 +11,7 @@ from cfmgml.data.questions import Question
 from cfmgml.datasets import bags_from_images
 from cfmgml.demo import models as demo
 from cfmgml.kernels import ProductKernel
+from cfmgml.plots.colours import hex_colours
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import as_exhibits, check_servable
 from cfmgml.web.limits import Limits, Refused
@@ -36,6 +37,15 @@ def test_a_photo_from_a_file(photo_model, photo_file, tmp_path, regions):
         x, y = graph["at"]
         assert regions_map[int(y) * 280 + int(x)] == number
         assert graph["share"] == pytest.approx((regions_map == number).mean())
+
+
+def test_what_is_painted(photo_model, photo_file, tmp_path):
+    (tmp_path / "photo.png").write_bytes(photo_file)
+    bags = photo_model.builder_.rebuild([tmp_path / "photo.png"])
+    painting = Analyst(photo_model).answer("image", Question(photo_file))["painting"]
+    assert painting["nodes"] == photo_model.paint(bags).tolist()
+    assert set(painting["nodes"]) >= {photo_model.label_names_.tolist().index("cat")}
+    assert painting["colours"] == hex_colours(len(photo_model.label_names_))
 
 
 def test_labels_are_ranked_with_their_margins(photo_model, photo_file):
@@ -147,6 +157,7 @@ def test_a_kernel_that_is_no_sum_over_nodes(photos, photo_file):
     model = CfMGML(ProductKernel([NodeSum(), NodeSum("linear")]), alpha=1e-3).fit(bags)
     answer = Analyst(model).answer("image", Question(photo_file))
     assert answer["explanation"] is None
+    assert "painting" not in answer
     assert len(answer["labels"]) == bags.n_labels
     with pytest.raises(Refused, match="no sums over nodes") as refused:
         Analyst(model, table=("node", "csv")).answer("image", Question(photo_file))

@@ -19,7 +19,7 @@ def test_the_commands(live, make_file, photos, tmp_path):
     asked.remove(table)
     address = table[-1].replace("http://127.0.0.1:8000/api/v1/models/model", f"{live}/api/v1/models/texts")
     done = subprocess.run([*table[:-1], "--silent", address], cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout.startswith(b"bag,graph,labels,best,score:")
+    assert done.stdout.startswith(b"bag,graph,text,labels,best,words,score:")
     assert [words[-1].rpartition("/")[2] for words in asked] == list(MODELS)
     for words, route in zip(asked, MODELS, strict=True):
         assert words[-1] == f"http://127.0.0.1:8000/api/v1/models/model/{route}"

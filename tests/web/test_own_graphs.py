@@ -2,13 +2,14 @@
 
 import json
 import tracemalloc
+from dataclasses import replace
 
 import httpx
 import numpy as np
 import pytest
 
 from answer_numbers import check_numbers
-from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum
+from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum, WeisfeilerLehman
 from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.limits import Limits, Refused
@@ -77,6 +78,27 @@ def test_much_rubbish_is_refused_while_it_is_read(graph_model, start, part, stop
     assert peak < 60 * len(body)
 
 
+def test_edge_labels_as_in_python():
+    bags, sent = rings_and_chains(12, seed=2)
+    codes = {True: "double", False: "single"}
+    for body in sent:
+        for graph in body["graphs"]:
+            graph["edge_labels"] = [codes[(a + b) % 3 == 0] for a, b in graph["edges"]]
+    own = bags.graphs.edges - bags.graphs.node_ptr[np.repeat(np.arange(bags.n_graphs), np.diff(bags.graphs.edge_ptr))]
+    graphs = replace(bags.graphs, edge_labels=np.array([codes[k] for k in (own.sum(axis=0) % 3 == 0).tolist()]))
+    bags = replace(bags, graphs=graphs)
+    model = CfMGML(WeisfeilerLehman(2, edge_labels=True), alpha=1e-3).fit(bags)
+    for number, body in enumerate(sent[:3]):
+        check_numbers(Analyst(model).answer("graphs", Question(json.dumps(body).encode())), model, bags[number])
+    dots = {"node_labels": ["C"], "edge_labels": []}
+    assert Analyst(model).answer("graphs", Question(as_body(dots)))["graphs"]
+    with pytest.raises(Refused, match="not what the model compares: .*have no edge_labels"):
+        Analyst(model).answer("graphs", Question(as_body(PATH)))
+    crossed = {**PATH, "edges": [[0, 1], [1, 0]], "edge_labels": ["single", "double"]}
+    with pytest.raises(Refused, match="other labels in one direction than in the other"):
+        Analyst(model).answer("graphs", Question(as_body(crossed)))
+
+
 def as_body(*graphs):
     return json.dumps({"graphs": graphs}).encode()
 
@@ -103,6 +125,10 @@ def as_body(*graphs):
         (b'{"graphs": [{"node_attributes": [[NaN]]}]}', 422, "finite number"),
         (as_body({"node_attributes": [[1e16]]}), 422, "less than or equal to 1000000000000000"),
         (b'{"graphs": [{"node_labels": ["\\ud800"]}]}', 422, "Invalid JSON"),
+        (as_body({**PATH, "edge_labels": [1]}), 422, "2 edges and 1 edge_labels"),
+        (as_body({**PATH, "edge_labels": [1, "a"]}), 422, "numbers and strings among its edge_labels"),
+        (as_body(PATH, {**PATH, "edge_labels": [1, 2]}), 422, "All graphs must have edge_labels of one kind"),
+        (as_body({**PATH, "edge_labels": [1] * 8}), 413, "8 edges; 7 are the most"),
         (as_body(*[{"node_labels": [1]}] * 6), 413, "6 graphs; 5 are the most"),
         (as_body({"node_labels": [1] * 21}), 413, "21 nodes; 20 are the most"),
         (as_body({**PATH, "edges": [[0, 1]] * 8}), 413, "8 edges; 7 are the most"),

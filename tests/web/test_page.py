@@ -8,16 +8,8 @@ from PIL import Image
 
 from cfmgml.common.tables import read_table
 from cfmgml.learning.predictions import prediction_kinds
-
-
-def choose_file(page, name, data, kind="image/png"):
-    page.locator("#file").set_input_files({"name": name, "mimeType": kind, "buffer": data})
-
-
-def wait_for_answer(page, text):
-    from playwright.sync_api import expect
-
-    expect(page.locator("#status")).to_contain_text(text, timeout=120_000)
+from cfmgml.plots.colours import label_colours
+from page_actions import choose_file, choose_files, downloaded, expect, needs_media, wait_for_answer
 
 
 def seen(page, selector="#canvas"):
@@ -45,11 +37,9 @@ def test_scores_as_a_file(open_page, photo_model, photo_file, tmp_path):
     choose_file(page, "mine.png", photo_file)
     wait_for_answer(page, "8 regions")
     for level, n_rows in (("bag", 1), ("graph", 8), ("node", None)):
-        with page.expect_download() as event:
-            page.locator(f"#table-{level}").click()
-        assert event.value.suggested_filename == f"photos-{level}s.csv"
-        event.value.save_as(tmp_path / "table.csv")
-        rows = read_table(tmp_path / "table.csv")
+        file = downloaded(page, f"#table-{level}", tmp_path)
+        assert file.name == f"photos-{level}s.csv"
+        rows = read_table(file)
         assert list(rows[0]) == list(prediction_kinds(photo_model, level))
         assert n_rows is None or len(rows) == n_rows
     assert page.locator("#error").is_hidden()
@@ -81,6 +71,35 @@ def test_click_shows_the_heat_map(open_page):
     page.locator("#labels button").first.click()
     wait_for_answer(page, "Showing all parts")
     np.testing.assert_allclose(seen(page).mean(), before.mean(), atol=2)
+
+
+@pytest.mark.slow
+def test_the_painting_and_its_opacity(open_page, photo_model):
+    """As strong as the slider says, nothing at 0; the legend names the colours; a heat map takes its place."""
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    legend = page.get_by_role("list", name="What the colours mean")
+    cat, *rest = legend.get_by_role("listitem").all_inner_texts()  # labels may cover the picture
+    assert cat.split()[0] == "cat"
+    assert all(line.split()[:2] == ["no", "label"] for line in rest)
+    assert abs(int(cat.split()[1]) + sum(int(line.split()[2]) for line in rest) - 100) <= 1
+    colour = np.array(label_colours(len(photo_model.label_names_))[photo_model.label_names_.tolist().index("cat")])
+    assert page.locator("#painted .swatch").first.evaluate("e => getComputedStyle(e).backgroundColor") == (
+        f"rgb({', '.join(map(str, colour))})"
+    )
+    slider = page.get_by_role("slider", name="Painting, opacity")
+    slider.focus()  # by keyboard
+    slider.press("End")
+    expect(page.locator("#opacity-value")).to_have_text("100 %")
+    share = (np.abs(seen(page) - colour).max(axis=2) < 8).mean()
+    assert share == pytest.approx(int(cat.split()[1]) / 100, abs=0.15)  # but for outlines and names
+    slider.press("Home")
+    expect(page.locator("#opacity-value")).to_have_text("0 %")
+    assert (np.abs(seen(page) - colour).max(axis=2) < 8).mean() < 0.01
+    page.locator("#labels button").first.click()
+    expect(page.locator("#painting")).to_be_hidden()
+    page.locator("#labels button").first.click()
+    expect(page.locator("#painting")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -167,24 +186,49 @@ def test_texts(open_page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_problem(open_page, scheme):
+@pytest.mark.parametrize("width", [390, 768, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
+def test_axe_finds_no_problem(open_page, photo_file, scheme, width):
     from axe_playwright_python.sync_playwright import Axe
 
-    page = open_page(scheme)
+    page = open_page("light" if scheme == "forced" else scheme, width=width)
     wait_for_answer(page, "Found cat")
+    if scheme == "forced":
+        needs_media(page)
+        page.emulate_media(forced_colors="active")
     states = [lambda: None, lambda: page.locator("#labels button").first.click()]
+    states += [lambda: page.locator("#correct summary").click(), lambda: keep_and_copy(page)]
+    states += [lambda: open_two(page, photo_file)]
     states += [lambda: page.get_by_role("radio", name="Texts").check(), lambda: choose_text_label(page)]
+    states += [lambda: send_graphs(page)]
     for reach in states:
         reach()
         page.wait_for_timeout(300)
         problems = Axe().run(page).response["violations"]
-        assert not [(p["id"], p["nodes"][0]["html"]) for p in problems if p["impact"] in ("serious", "critical")]
+        assert not [(p["id"], p["nodes"][0]["html"]) for p in problems]
 
 
 def choose_text_label(page):
     wait_for_answer(page, "2 sentences")
     page.locator("#labels button").first.click()
+
+
+def keep_and_copy(page):
+    page.get_by_role("button", name="Keep this correction").click()
+    page.locator("#as-command").click()
+
+
+def open_two(page, photo_file):
+    choose_files(page, {"one.png": photo_file, "two.png": b"no image"})
+    expect(page.locator("#gallery-count")).to_contain_text("1 input read, 1 could not be.")
+    wait_for_answer(page, "Found cat")
+
+
+def send_graphs(page):
+    page.get_by_role("radio", name="Graphs").check()
+    page.get_by_label("Graphs, as JSON").fill('{"graphs": [{"node_labels": ["C", "Xx"], "edges": [[0, 1]]}]}')
+    page.get_by_role("button", name="Read it").click()
+    wait_for_answer(page, "1 graph")
 
 
 @pytest.mark.slow

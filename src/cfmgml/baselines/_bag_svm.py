@@ -14,6 +14,7 @@ from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
+from cfmgml.kernels.context import Context, join_parts
 from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
@@ -28,6 +29,7 @@ class BagSVM(BagEstimator):
     kernel: KernelLike | None
     C: float
     instances: str
+    context: float
     dtype: str
     n_jobs: int | None
     verbose: bool
@@ -48,13 +50,15 @@ class BagSVM(BagEstimator):
         self.vectors_ = MeanVectors.of(bags.graphs) if self.instances == "mean" else None
         graphs = self._instances(bags.graphs)
         self.kernel_ = choose_kernel(self.kernel, graphs).resolve(graphs)
-        K = compute_gram(self.kernel_, graphs, self._compute())
+        context = Context(bags.bag_ptr, float(self.context))
+        K = context.of_gram(compute_gram(self.kernel_, graphs, self._compute()))
         weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
         problems = [
             LabelProblem(bags.bag_ptr, has & certain, ~has & certain, weights, twins)
             for has, certain in zip(labels.T, known.T, strict=True)
         ]
-        coef, self.intercept_ = self._solve(problems, K)
+        duals, self.intercept_ = self._solve(problems, K)
+        coef = context.split_duals(duals)
         self.support_rows_ = np.flatnonzero(coef.any(axis=1)) if coef.any() else np.zeros(1, dtype=np.int64)
         self.dual_coef_ = coef[self.support_rows_]
         self.support_: GraphBatch = graphs[self.support_rows_]
@@ -62,6 +66,7 @@ class BagSVM(BagEstimator):
 
     def _check_params(self) -> None:
         check_number(self.C, "C", above=0)
+        check_number(self.context, "context", at_least=0, below=1)
         if self.instances not in INSTANCES:
             raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
         self._compute()
@@ -76,7 +81,10 @@ class BagSVM(BagEstimator):
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
         bags = self._check_predict(X, "graph")
         scorer = DualScorer(self.kernel_, self.support_, self.dual_coef_, self._compute())
-        return scorer.scores(self._instances(bags.graphs)) + self.intercept_
+        scores = scorer.scores(self._instances(bags.graphs))
+        return (
+            join_parts(scores, bags.bag_ptr) if scorer.n_scores > len(self.intercept_) else scores
+        ) + self.intercept_
 
 
 def _rounding(kernel: Kernel, K: FloatArray) -> float:

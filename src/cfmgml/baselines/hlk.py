@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cfmgml.baselines.method import ALPHAS, FEW_ALPHAS, Method
+from cfmgml.baselines.method import ALPHAS, FEW_ALPHAS, SHARES, Method
 from cfmgml.kernels.function import KernelLike
 from cfmgml.model.cfmgml import CfMGML
 
@@ -23,6 +23,9 @@ class HLK(CfMGML):
         Method("hlk", "HLK", "without the comparison of labels with each other, minimised by cccp", "features",
                {"alpha": ALPHAS}, options={"dtype": "float32"}, by_default=True, quick=FEW_ALPHAS,
                short={"alpha": ALPHAS[3:7]}, cost=2),  # it was best at smaller ones
+        Method("hlk-context", "HLK with context", "with the bag's mean in a graph's score, as CfMGML has it",
+               "features", {"context": SHARES, **FEW_ALPHAS}, options={"dtype": "float32"},
+               short={"context": (0.0, 0.6), **FEW_ALPHAS}, quick={"context": (0.3,), "alpha": (1e-4,)}, cost=2),
     )  # fmt: skip
 
     def __init__(

@@ -6,7 +6,7 @@ import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, solve_exactly, solve_frank_wolfe
-from cfmgml.baselines.method import FEW_C, ONE_C, Method
+from cfmgml.baselines.method import FEW_C, ONE_C, SHARES, Method
 from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
@@ -45,13 +45,16 @@ class M3MIML(BagSVM):
         Of the Gram matrix. Memory grows with the square of the number of graphs.
     verbose
         Show progress on stderr.
+    context
+        As in `CfMGML`: how much of a graph's score comes from its bag as a whole.
 
     Attributes
     ----------
     support_rows_
         Rows of the training graphs that the scores depend on.
     dual_coef_, intercept_, kernel_, label_names_, classes_
-        A coefficient for each of those graphs and label, b, the resolved kernel, and the labels.
+        A coefficient for each of those graphs and label (two with ``context``: the graph's own and its bag's), b, the
+        resolved kernel, and the labels.
 
     Examples
     --------
@@ -68,6 +71,9 @@ class M3MIML(BagSVM):
         Method("m3miml", "M3MIML, graphs", "on the same graph kernel as CfMGML", "kernel",
                {"C": tuple(10.0**k for k in range(-2, 7))}, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.3,
                by_default=True),
+        Method("m3miml-context", "M3MIML with context", "with the bag's mean in a graph's score, as CfMGML has it",
+               "kernel", {"context": SHARES, **FEW_C}, quick={"context": (0.3,), **ONE_C},
+               short={"context": (0.0, 0.6), **FEW_C}, shortest={"context": (0.0, 0.6), **ONE_C}, cost=0.3),
     )  # fmt: skip
 
     kernel: KernelLike | None = None
@@ -79,6 +85,7 @@ class M3MIML(BagSVM):
     dtype: str = "float64"
     n_jobs: int | None = None
     verbose: bool = False
+    context: float = 0.0
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -18,6 +18,7 @@ Options = Mapping[str, float | str | None]
 
 ALPHAS = tuple(10.0**-k for k in range(1, 9))
 FEW_ALPHAS = {"alpha": (1e-3, 1e-4, 1e-5)}
+SHARES = (0.0, 0.3, 0.6)  # of context; where there is a share and an alpha or C, that stands last: a path each
 FEW_C, ONE_C = {"C": (1.0, 10.0, 100.0)}, {"C": (10.0,)}
 
 

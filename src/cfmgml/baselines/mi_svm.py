@@ -6,7 +6,7 @@ import numpy as np
 
 from cfmgml.baselines._bag_svm import BagSVM
 from cfmgml.baselines._label_svm import LabelProblem, room_for_points, solve_exactly
-from cfmgml.baselines.method import FEW_C, ONE_C, Method
+from cfmgml.baselines.method import FEW_C, ONE_C, SHARES, Method
 from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
@@ -27,7 +27,7 @@ class MISVM(BagSVM):
 
     Parameters
     ----------
-    kernel, C, instances, tol, dtype, n_jobs, verbose
+    kernel, C, instances, tol, dtype, n_jobs, verbose, context
         As in `M3MIML`.
     temperature
         Of the softmax over a bag's graphs; 0 is the published algorithm.
@@ -49,10 +49,14 @@ class MISVM(BagSVM):
     True
     """
 
-    compared = (Method(
-        "misvm", "MI-SVM, graphs", "on the same graph kernel as CfMGML", "kernel", {"C": (0.1, 1.0, 10.0, 100.0, 1e3)},
-        by_default=True, quick=FEW_C, short=FEW_C, shortest=ONE_C, cost=0.6,
-    ),)  # fmt: skip
+    compared = (
+        Method("misvm", "MI-SVM, graphs", "on the same graph kernel as CfMGML", "kernel",
+               {"C": (0.1, 1.0, 10.0, 100.0, 1e3)}, by_default=True, quick=FEW_C, short=FEW_C, shortest=ONE_C,
+               cost=0.6),
+        Method("misvm-context", "MI-SVM with context", "with the bag's mean in a graph's score, as CfMGML has it",
+               "kernel", {"context": SHARES, **FEW_C}, quick={"context": (0.3,), **ONE_C},
+               short={"context": (0.0, 0.6), **FEW_C}, shortest={"context": (0.0, 0.6), **ONE_C}, cost=0.6),
+    )  # fmt: skip
 
     kernel: KernelLike | None = None
     C: float = 10.0
@@ -63,6 +67,7 @@ class MISVM(BagSVM):
     dtype: str = "float64"
     n_jobs: int | None = None
     verbose: bool = False
+    context: float = 0.0
 
     def _check_params(self) -> None:
         super()._check_params()

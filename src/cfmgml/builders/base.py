@@ -95,9 +95,10 @@ class Builder(BagBuilder):
         return BuiltStream(self.from_files(given))
 
     def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
-        content = shown.keys() - {"scores", "label", "ax"}
+        content = shown.keys() - {"scores", "label", "ax", "positions"}
         if content:
             raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(sorted(content))}.")
+        shown.setdefault("positions", self.positions(bags.graphs))
         return plot_graph_bag(bags, k, contributions=contributions, **shown)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:

@@ -71,7 +71,7 @@ class DigitBuilder(Builder):
         files = list_files(given.paths, IMAGE_SUFFIXES, "picture")
         strips = [_strip(file) for file in files]
         bags = self.build(np.concatenate(strips), sizes=[len(strip) for strip in strips])
-        names = [f"{file.stem}#{k + 1}" for file, strip in zip(files, strips, strict=True) for k in range(len(strip))]
+        names = [f"{file.name}#{k + 1}" for file, strip in zip(files, strips, strict=True) for k in range(len(strip))]
         return self.labelled(replace(bags, graph_names=np.array(names)), files, given)
 
     def ask(self, sent: Question, limits: InputLimits) -> Reply:
@@ -91,6 +91,12 @@ class DigitBuilder(Builder):
         ]
         shown = picture_map(numbers.transpose(1, 0, 2).reshape(SIDE, -1), region, pixels.shape)
         return Reply(bag, entries, {"picture": shown})
+
+    def positions(self, graphs: GraphBatch) -> FloatArray | None:
+        """Pixels lie where they were; an attribute more or less, and who knows what they are."""
+        if graphs.node_attributes is None or graphs.n_attributes != 3:
+            return None
+        return np.asarray(graphs.node_attributes[:, 1::-1] * [1, -1])
 
     def example(self) -> Question | None:
         return Question(noise_file(SIDE))

@@ -53,6 +53,7 @@ app = typer.Typer(
     "  cfmgml predict photos.cfmgml new --level graph -o regions.csv",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -72,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # typer brings its own click or uses the installed one, by version: know its errors by what they can do.
             if not hasattr(error, "format_message"):
                 raise
-            return _fail(f"{error.format_message()} Try: cfmgml --help", getattr(error, "exit_code", 2))
+            asked = getattr(getattr(error, "ctx", None), "command_path", "cfmgml")
+            return _fail(f"{error.format_message()} Try: {asked} --help", getattr(error, "exit_code", 2))
     if status == INTERRUPTED:  # newer typers return it, older ones raise
         return _fail("stopped.", INTERRUPTED)
     return status if isinstance(status, int) else 0
@@ -137,4 +139,5 @@ for _name, _line in COMMANDS.items():
     if _name == "build":
         app.add_typer(_module.build)
     else:
-        app.command(_name, help=_module.HELP, short_help=_line)(getattr(_module, _name))
+        _kind = getattr(_module, "Command", None)
+        app.command(_name, cls=_kind, help=_module.HELP, short_help=_line)(getattr(_module, _name))

@@ -39,7 +39,9 @@ class KindsGroup(typer.core.TyperGroup):
         return list(_commands())
 
     def get_command(self, ctx: Any, name: str) -> Any:
-        return _commands().get(name)
+        """By its name, with or without the s of many."""
+        called = (name, f"{name}s", name.removesuffix("s"))
+        return next((_commands()[one] for one in called if one in _commands()), None)
 
 
 @functools.cache
@@ -134,6 +136,7 @@ def _build(
             maker, names = (pattern.builder, pattern.label_names) if pattern else (builder(**parameters), None)
             stream = maker.stream(FileInput(inputs, labels, names, options))
             _write_stream(stream, store, partition, append)
+            _advise(None if pattern else maker)
             return
         if pattern is None:
             bags = builder(**parameters).from_files(FileInput(inputs, labels, options=options))
@@ -146,6 +149,12 @@ def _build(
         bags.to_store(store, append=append)
         say(f"Wrote {store}: {bags!r}")
     _remark(bags.info)
+    _advise(None if pattern else bags.builder)
+
+
+def _advise(builder: "BagBuilder | None") -> None:
+    if builder is not None and builder.advice:
+        say(builder.advice)
 
 
 def _check_targets(out: Path | None, store: Path | None, append: bool) -> None:

@@ -35,7 +35,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Which bags are drawn.")] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer bags: a few seconds.")] = False,
     in_browser: Annotated[
-        bool, typer.Option("--serve", help="Instead, show models of digits and photos in the browser.")
+        bool, typer.Option("--serve", help="Instead, show models of digits, photos and texts in the browser.")
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = 8000,
@@ -69,7 +69,7 @@ def _serve(host: str, port: int, allow_host: list[str]) -> None:
     import_fastapi()  # before the work, so that a missing library fails now
     from cfmgml.demo.models import demo_exhibits
 
-    say("cfmgml: Training two small models, on handwritten digits and on photos ...")
+    say("cfmgml: Training small models, on handwritten digits, on photos and on texts, the first time ...")
     run_server(demo_exhibits(), host, port, None, allow_host)
 
 

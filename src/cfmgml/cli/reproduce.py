@@ -108,7 +108,9 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
     results = experiment.results(PaperPresentation())
     if not results.methods:
         raise ValueError(f"there are no results in {experiment.out}: run cfmgml reproduce without --only report first.")
-    n_bags = Protocol.for_quick().n_bags if quick else None
+    few = Protocol.for_quick()
+    quick = quick or any(fact["protocol"]["n_folds"] == few.n_folds for fact in results.facts.values())  # as it was run
+    n_bags = few.n_bags if quick else None
     pictures = sample_pictures(set(results.facts), experiment.data_folder, n_bags, seed) if samples else {}
     about = About(TITLE, "cfmgml reproduce" + (" --quick" if quick else ""), quick, failures)
     written = write_paper_report(results, experiment.out, about, pictures)

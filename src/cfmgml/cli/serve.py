@@ -10,7 +10,7 @@ from cfmgml.cli._options import Device, DType, NJobs, check_compute
 HELP = (
     "Show a model in the browser: drop a picture or paste a text, and see its regions or sentences labelled.\n\n"
     "Only this machine can reach it unless --host says otherwise. Stop it with Ctrl-C.\n\n\b\nExamples:\n"
-    "  cfmgml serve photos.cfmgml\n  cfmgml serve photos.cfmgml --port 9000\n"
+    "  cfmgml serve photos.cfmgml\n  cfmgml serve photos.cfmgml --samples new --port 9000\n"
     "  cfmgml serve photos.cfmgml --allow-host models.example"
 )
 Host = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")]
@@ -26,6 +26,10 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 8000,
     allow_host: AllowHost = None,
+    samples: Annotated[
+        list[Path] | None,
+        typer.Option(help="File or folder of inputs that the page offers to try; may be given several times."),
+    ] = None,
     device: Device = None,
     dtype: DType = None,
     n_jobs: NJobs = None,
@@ -36,5 +40,13 @@ def serve(
 
     check_compute(device, dtype)
     limits = None if n_jobs is None else web.Limits(workers=effective_n_jobs(n_jobs))
-    allowed = allow_host or ()
-    web.serve(model_file, host=host, port=port, limits=limits, allow_hosts=allowed, device=device, dtype=dtype)
+    web.serve(
+        model_file,
+        host=host,
+        port=port,
+        limits=limits,
+        allow_hosts=allow_host or (),
+        device=device,
+        dtype=dtype,
+        samples=samples or (),
+    )

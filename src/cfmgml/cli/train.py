@@ -1,24 +1,33 @@
 """``cfmgml train``: a file of bags, or a store, becomes a model."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cfmgml.cli._console import check_target, say
 from cfmgml.cli._options import DaskAddress, Device, DType, NJobs, check_compute, engine_of, only_for
+from cfmgml.cli._raw_input import check_built
 
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
+    from cfmgml.kernels import Kernel
+    from cfmgml.learning.ways import Way
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.stores import BagStore
 
-N_FOLDS = 3  # that choose alpha
+N_FOLDS = 3  # that choose kernel and alpha
+EDGE_LABELS: dict[str, bool | str] = {"yes": True, "directed": "directed", "no": False}
 HELP = (
     "Learn from bags and their labels, and write a model.\n\n"
     "The model file has all that prediction from raw pictures or texts needs. --alpha auto tries several strengths of "
-    "regularisation on held-out bags and says which it took.\n\n"
+    "regularisation on held-out bags and says which it took; --kernel auto tries kernels, where graphs have both "
+    "attributes and labels, or labels of edges; --refine auto tries to learn once, and again from what the model says "
+    "of the training graphs, with the bag as context and without.\n\n"
+    "Several files of bags that were built alike are learned from together: the training data, and what was corrected "
+    "on the page of cfmgml serve.\n\n"
     "A store (cfmgml build --store) is learned from partition by partition, for more graphs than memory holds. wl then "
     "hashes, nodes and hopper are approximated, and --alpha auto looks at a sample of 20,000 graphs. Bad partitions "
     "are named before anything starts.\n\n\b\nExamples:\n"
@@ -37,6 +46,12 @@ def _check_kernel(name: str) -> str:
     return name
 
 
+def _check_edge_labels(word: str | None) -> str | None:
+    if word is not None and word not in EDGE_LABELS:
+        raise typer.BadParameter(f"must be one of {', '.join(EDGE_LABELS)}, got {word!r}.")
+    return word
+
+
 KernelName = Annotated[
     str,
     typer.Option(
@@ -44,22 +59,46 @@ KernelName = Annotated[
         metavar="NAME",
         callback=_check_kernel,
         help="What compares graphs: nodes (sum over nodes), hopper (shortest paths), both, wl (node labels and their "
-        "neighbourhoods); auto: nodes for attributes, wl for labels; or another that cfmgml.kernels registers.",
+        "neighbourhoods); auto: nodes for attributes, wl for labels, their sum for both, of which train takes the best "
+        "on held-out bags; or another that cfmgml.kernels registers.",
     ),
 ]
 
 
 def train(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Bags with labels: a file, or a store.")],
+    data: Annotated[
+        list[Path], typer.Argument(metavar="DATA", help="Bags with labels: a file, several alike, or a store.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
     kernel: KernelName = "auto",
     gamma: Annotated[float | None, typer.Option(help="Width of nodes and hopper; by default the builder's.")] = None,
     n_iter: Annotated[int | None, typer.Option(min=0, help="Refinements of wl.")] = None,
+    edge_labels: Annotated[
+        str | None,
+        typer.Option(
+            "--edge-labels",
+            metavar="yes|directed|no",
+            callback=_check_edge_labels,
+            help="Whether wl compares labels of edges, as labels of both directions or of one.",
+            show_default="no; with --kernel auto as is best",
+        ),
+    ] = None,
     alpha: Annotated[str, typer.Option(metavar="auto|NUMBER", help="Strength of the regularisation.")] = "auto",
     context: Annotated[
         float | None,
-        typer.Option(help="0 to below 1: how much a graph's score looks at its bag as a whole.", show_default="0"),
+        typer.Option(
+            help="0 to below 1: how much a graph's score looks at its bag as a whole.",
+            show_default="as is best; 0 with --refine 0",
+        ),
     ] = None,
+    refine: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|ROUNDS",
+            help="Learn again from the model's own annotation of the training graphs, so many rounds; 0: learn once.",
+            show_default="auto; 0 for a store, or if --alpha is a number",
+        ),
+    ] = "auto",
     balanced: Annotated[bool, typer.Option("--balanced", help="Rare labels count more.")] = False,
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
     rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
@@ -79,32 +118,35 @@ def train(
     dask: DaskAddress = None,
     log: Annotated[bool, typer.Option("--log", help="For a store: tell how far it is, even if nobody looks.")] = False,
 ) -> None:
-    strength = _strength(alpha)
+    strength, rounds = _strength(alpha), _rounds(refine)
     engine = engine_of(dask, n_jobs)
     check_target(out)
     check_compute(device, dtype)
-    from cfmgml.data.bags import BagDataset
+    from cfmgml.learning.ways import ways
     from cfmgml.model.cfmgml import CfMGML
-    from cfmgml.model_selection import kernel_named
+    from cfmgml.model_selection import candidate_kernels, kernel_named
     from cfmgml.scale import fit_store
     from cfmgml.stores import BagStore
 
-    in_store = data.is_dir()
+    for one in data:
+        check_built(one)
+    in_store = data[0].is_dir()
     if in_store:
         given = {"probability": probability, "rank": rank, "context": context, "dtype": dtype, "device": device}
-        only_for("files of bags, not for a store", **given)
+        only_for("files of bags, not for a store", **given, refine=rounds or None)
     else:
         only_for("stores, not for a file of bags", checkpoint=checkpoint, cache=cache, dask=dask, log=log)
     if checkpoint is not None:
         check_target(checkpoint, "--checkpoint")
-    bags = BagStore(data) if in_store else BagDataset.load(data)
+    bags = BagStore(data[0]) if in_store and len(data) == 1 else _joined(data)
     some = bags.read(0) if isinstance(bags, BagStore) else bags  # all partitions are alike
-    chosen = kernel_named(kernel, some, gamma=gamma, n_iter=n_iter)
-    chosen = chosen.with_explicit_map() if in_store else chosen
+    compared = None if edge_labels is None else EDGE_LABELS[edge_labels]
+    chosen = kernel_named(kernel, some, gamma=gamma, n_iter=n_iter, edge_labels=compared)
+    if compared and chosen.ignores_edge_labels:
+        raise typer.BadParameter(f"--edge-labels is for wl; {chosen!r} ignores them.")
     model = CfMGML(
         chosen,
         class_weight="balanced" if balanced else None,
-        context=context or 0.0,
         probability=probability,
         rank=rank,
         max_iter=max_iter,
@@ -114,16 +156,58 @@ def train(
         n_jobs=n_jobs,
         verbose=log or sys.stderr.isatty(),
     )
+    if in_store or (rounds is None and strength is not None):  # an alpha belongs to a way to learn
+        rounds = 0
+    tried_ways = ways(context, rounds)
+    if kernel == "auto":
+        tried = candidate_kernels(some, gamma=gamma, n_iter=n_iter, edge_labels=compared)
+        chosen, best = _choose_kernel(model, bags, tried, strength, seed) or (chosen, strength)
+        strength = best if len(tried_ways) == 1 else strength  # another way to learn needs another one
+    chosen = chosen.with_explicit_map() if in_store else chosen
     if chosen.is_explicit:
         only_for("kernels without an explicit map (nodes, hopper)", dtype=dtype)
+    _mention_edge_labels(chosen, some)
+    model.set_params(kernel=chosen)
     say(f"Learning from {bags!r} with {model.kernel!r}")
-    model.set_params(alpha=_choose(model, bags, seed) if strength is None else strength)
+    way, best = _choose_way(model, bags, tried_ways, seed)
+    strength = best if strength is None else strength
+    model.set_params(**way.settings)
+    model.set_params(alpha=_choose(model, bags, way.alphas, seed) if strength is None else strength)
     if isinstance(bags, BagStore):
         fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
     else:
         model.fit(bags)
     model.set_params(verbose=False).save(out)
     say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
+
+
+def _joined(files: list[Path]) -> "BagDataset":
+    """The bags of files, one after the other; all must have been built in one way."""
+    from cfmgml.data.bags import BagDataset
+    from cfmgml.data.builder import known_builder
+
+    parts = []
+    for file in files:
+        if file.is_dir():
+            raise typer.BadParameter(f"a store is learned from alone, and {file} is one: add to it with --append.")
+        parts.append(BagDataset.load(file))
+        known_builder(parts[0].builder).check_same(parts[-1].builder)
+        if parts[0].label_names is not None and parts[-1].label_names is not None:
+            _check_labels(parts[0], parts[-1], file)
+    told = ("graph_Y", "bag_names", "graph_names")  # which no training needs
+    lacking: dict[str, Any] = {name: None for name in told if any(getattr(part, name) is None for part in parts)}
+    return parts[0] if len(parts) == 1 else BagDataset.concatenate([replace(part, **lacking) for part in parts])
+
+
+def _check_labels(first: "BagDataset", other: "BagDataset", file: Path) -> None:
+    ours, theirs = first.label_names, other.label_names
+    assert ours is not None
+    assert theirs is not None
+    if ours.tolist() != theirs.tolist():
+        raise ValueError(
+            f"{file} has the labels {', '.join(theirs.tolist())}, the bags before it {', '.join(ours.tolist())}: all "
+            "must have the same, in one order; build them with --like."
+        )
 
 
 def _strength(alpha: str) -> float | None:
@@ -136,7 +220,67 @@ def _strength(alpha: str) -> float | None:
         raise typer.BadParameter(f"--alpha must be auto or a number such as 1e-4, got {alpha!r}.") from None
 
 
-def _choose(model: "CfMGML", bags: "BagDataset | BagStore", seed: int) -> float:
+def _rounds(refine: str) -> int | None:
+    """A number, or None for auto."""
+    if refine == "auto":
+        return None
+    if not refine.isdecimal():
+        raise typer.BadParameter(f"--refine must be auto or a number of rounds, 0 or more, got {refine!r}.")
+    return int(refine)
+
+
+def _mention_edge_labels(kernel: "Kernel", some: "BagDataset") -> None:
+    if some.graphs.edge_labels is not None and kernel.ignores_edge_labels:
+        say("The edges of these graphs have labels, which this kernel ignores; --kernel wl --edge-labels yes does not.")
+
+
+def _choose_kernel(
+    model: "CfMGML", bags: "BagDataset | BagStore", tried: "dict[str, Kernel]", strength: float | None, seed: int
+) -> "tuple[Kernel, float | None] | None":
+    """The best of the kernels, and the alpha that was best with it if all bags were looked at; None without any."""
+    from cfmgml.common.progress import progress
+    from cfmgml.model_selection import ALPHAS, KERNEL_GRAPHS, can_choose, choose_kernel_and_alpha, sample_of
+    from cfmgml.stores import BagStore
+
+    if len(tried) < 2:
+        return None
+    few = bags.sample(KERNEL_GRAPHS, seed) if isinstance(bags, BagStore) else sample_of(bags, KERNEL_GRAPHS, seed)
+    if not can_choose(few):
+        say("There are no bags to choose a kernel on: that takes two, and one of which all labels are known.")
+        return None
+    alphas = ALPHAS if strength is None else [strength]
+    with progress("Choosing a kernel", N_FOLDS * len(tried), sys.stderr.isatty()) as done:
+        choice = choose_kernel_and_alpha(
+            model, few, tried, alphas, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1)
+        )
+    for line in str(choice).split("\n"):
+        say(line)
+    return tried[choice.name], choice.alpha if few.n_graphs == bags.n_graphs else strength
+
+
+def _choose_way(
+    model: "CfMGML", bags: "BagDataset | BagStore", tried: "dict[str, Way]", seed: int
+) -> "tuple[Way, float | None]":
+    """The best of the ways to learn, and the alpha that was best with it if all bags were looked at."""
+    from cfmgml.common.progress import progress
+    from cfmgml.data.bags import BagDataset
+    from cfmgml.model_selection import KERNEL_GRAPHS, can_choose, choose_way, sample_of
+
+    first = next(iter(tried.values()))
+    if len(tried) < 2 or not isinstance(bags, BagDataset):
+        return first, None
+    few = sample_of(bags, KERNEL_GRAPHS, seed)
+    if not can_choose(few):
+        say("There are no bags to choose a way to learn on: that takes two, and one of which all labels are known.")
+        return first, None
+    with progress("Choosing a way to learn", N_FOLDS * len(tried), sys.stderr.isatty()) as done:
+        choice = choose_way(model, few, tried, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
+    for line in str(choice).split("\n"):
+        say(line)
+    return tried[choice.name], choice.alpha if few.n_graphs == bags.n_graphs else None
+
+
+def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: tuple[float, ...], seed: int) -> float:
     from cfmgml.common.progress import progress
     from cfmgml.model_selection import choose_alpha
     from cfmgml.scale.maps import SAMPLE_GRAPHS
@@ -146,6 +290,6 @@ def _choose(model: "CfMGML", bags: "BagDataset | BagStore", seed: int) -> float:
         bags = bags.sample(SAMPLE_GRAPHS, seed)
         say(f"Choosing alpha on {bags.n_bags:,} bags, {bags.n_graphs:,} graphs")
     with progress("Choosing alpha", N_FOLDS, sys.stderr.isatty()) as done:
-        choice = choose_alpha(model, bags, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
+        choice = choose_alpha(model, bags, alphas, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
     say(f"Chose {choice}.")
     return choice.alpha

@@ -3,6 +3,8 @@
 A format is an entry of `FORMATS`, which knows how to read and to write it. Whoever reads or writes tables, or lists
 what can be written, asks that list. CSV has ``;`` between the words of a list, and gives strings when it is read, None
 where a row is short; commas, semicolons and tabs are told apart by its first line. JSON, one value, is read whole.
+
+One row that cannot be read spoils a table, unless it is read leniently: then that row says why, under `BROKEN`.
 """
 
 import csv
@@ -32,6 +34,7 @@ Kinds = Mapping[str, type]  # what columns hold, in their order: str, float, or 
 Column = list[str] | list[list[str]] | list[object] | FloatArray
 Piece = Union[bytes, "pyarrow.Table"]
 PARQUET_ROWS = 1024  # of a Parquet file that are in memory at a time
+BROKEN = "\0broken"  # where a row that cannot be used has the reason, if a table is read leniently
 MAX_FIELD = 2**30  # letters of a CSV field; Python's limit of 131,072 is shorter than a book
 
 
@@ -79,7 +82,7 @@ class TableFormat(ABC):
         return self.suffixes[0].removeprefix(".")
 
     @abstractmethod
-    def read(self, path: Path) -> Iterator[Row]:
+    def read(self, path: Path, lenient: bool = False) -> Iterator[Row]:
         """The rows, one at a time; raises ValueError where the file is not what its name says."""
 
     @abstractmethod
@@ -99,7 +102,7 @@ class TableFormat(ABC):
 class TextFormat(TableFormat):
     """Lines of text in UTF-8; files may be compressed."""
 
-    parse: Callable[[IO[str], Path], Iterator[Row]]
+    parse: Callable[[IO[str], Path, bool], Iterator[Row]]
     text: Callable[[Iterable[Row]], str]  # of some rows
     has_head: bool = False  # a first row that names the columns
     begin: str = ""
@@ -107,11 +110,12 @@ class TextFormat(TableFormat):
     end: str = ""
     newline: str = "\n"  # as `open` takes it
 
-    def read(self, path: Path) -> Iterator[Row]:
+    def read(self, path: Path, lenient: bool = False) -> Iterator[Row]:
         try:
             opened = gzip.open if path.suffix == ".gz" else open
-            with opened(path, "rt", encoding="utf-8-sig", newline=self.newline) as lines:  # spreadsheets write a mark
-                yield from self.parse(lines, path)
+            errors = "replace" if lenient else "strict"
+            with opened(path, "rt", -1, "utf-8-sig", errors, self.newline) as lines:  # spreadsheets write a mark
+                yield from self.parse(lines, path, lenient)
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -136,23 +140,23 @@ class TextFormat(TableFormat):
         stream.write(self.end.encode())
 
 
-def _parse_csv(lines: IO[str], path: Path) -> Iterator[Row]:
+def _parse_csv(lines: IO[str], path: Path, lenient: bool) -> Iterator[Row]:
     first = lines.readline()
     lines.seek(0)
     delimiter = max(",;\t", key=first.count)  # the comma, if none occurs
     csv.field_size_limit(MAX_FIELD)
     try:
-        reader = csv.DictReader(lines, delimiter=delimiter, strict=True)
+        reader = csv.DictReader(lines, delimiter=delimiter, strict=not lenient, restkey=BROKEN)
         columns = [str(name).strip() for name in reader.fieldnames or ()]
         if len(set(columns)) < len(columns):
             raise ValueError(f"{path} names a column twice: {max(columns, key=columns.count)!r}.")
         reader.fieldnames = columns
         for row in reader:
-            if None in row:
-                raise ValueError(
-                    f"{path}: a row begins with {row[columns[0]]!r} and has more values than there are columns, "
-                    f"{columns}; put values with a {delimiter!r} in quotes."
-                )
+            if BROKEN in row:
+                why = f"has more values than there are columns, {columns}; put values with a {delimiter!r} in quotes."
+                if not lenient:
+                    raise ValueError(f"{path}: a row begins with {row[columns[0]]!r} and {why}")
+                row[BROKEN] = why
             yield row
     except csv.Error as error:
         raise ValueError(f"{path} is not a CSV file ({error}).") from error
@@ -165,17 +169,22 @@ def _csv_text(rows: Iterable[Row], delimiter: str = ",") -> str:
     return out.getvalue()
 
 
-def _parse_lines(lines: IO[str], path: Path) -> Iterator[Row]:
+def _parse_lines(lines: IO[str], path: Path, lenient: bool) -> Iterator[Row]:
     for k, line in enumerate(lines, start=1):
         if line.strip():
-            yield _object(_json(line, path, f", line {k}"), path, f", line {k}")
+            try:
+                yield _object(_json(line, path, f", line {k}"), path, f", line {k}")
+            except ValueError:
+                if not lenient:
+                    raise
+                yield {BROKEN: "is no JSON object like {...}."}
 
 
 def _text_of_lines(rows: Iterable[Row]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _parse_json(lines: IO[str], path: Path) -> Iterator[Row]:
+def _parse_json(lines: IO[str], path: Path, lenient: bool) -> Iterator[Row]:
     rows = _json(lines.read(), path, "")
     if not isinstance(rows, list):
         raise ValueError(f"{path} must hold a list of objects, got {type(rows).__name__}.")
@@ -199,10 +208,18 @@ def _json(text: str, path: Path, where: str) -> object:
         raise ValueError(f"{path}{where}, is not JSON ({error}).") from error
 
 
+def arrow_columns(table: Table) -> "pyarrow.Table":
+    """A table as Arrow has it."""
+    pa = import_pyarrow()
+    types = {str: pa.string(), float: pa.float64(), list: pa.list_(pa.string())}
+    columns = table.columns.items()
+    return pa.table({name: pa.array(values, types.get(table.kinds[name])) for name, values in columns})
+
+
 class ParquetFormat(TableFormat):
     """Columns with types: strings, doubles, and lists of strings. Needs pyarrow."""
 
-    def read(self, path: Path) -> Iterator[Row]:
+    def read(self, path: Path, lenient: bool = False) -> Iterator[Row]:
         pa = import_pyarrow()
         try:
             with pa.parquet.ParquetFile(path) as file:
@@ -213,10 +230,7 @@ class ParquetFormat(TableFormat):
 
     def encode(self, table: Table) -> "pyarrow.Table":
         """Types are given where they are known: no label may be predicted in some rows."""
-        pa = import_pyarrow()
-        types = {str: pa.string(), float: pa.float64(), list: pa.list_(pa.string())}
-        columns = table.columns.items()
-        return pa.table({name: pa.array(values, types.get(table.kinds[name])) for name, values in columns})
+        return arrow_columns(table)
 
     @contextmanager
     def join(
@@ -290,15 +304,18 @@ def read_table(path: str | Path) -> list[Row]:
     return list(stream_table(path))
 
 
-def stream_table(path: str | Path) -> Iterator[Row]:
-    """The rows that `read_table` reads, one at a time; only JSON, which is one value, is read as a whole."""
+def stream_table(path: str | Path, lenient: bool = False) -> Iterator[Row]:
+    """The rows that `read_table` reads, one at a time; only JSON, which is one value, is read as a whole.
+
+    ``lenient``: a row of CSV or JSONL that cannot be read has the reason under `BROKEN`, and the rest is read on.
+    """
     path = Path(path)
     form = format_of(path)
     if form is None:
         raise ValueError(f"{path} is not a table that can be read: its name must end in one of {known_suffixes()}.")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
-    return _some(form.read(path), path)
+    return _some(form.read(path, lenient), path)
 
 
 def _some(rows: Iterator[Row], path: Path) -> Iterator[Row]:

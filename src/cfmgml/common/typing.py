@@ -17,6 +17,7 @@ FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 HashArray = NDArray[np.uint64]
 NameArray = NDArray[np.str_]
+TextArray: TypeAlias = NDArray[Any]  # of numpy's StringDType: strings of any length
 Index = int | slice | ArrayLike
 
 Rows: TypeAlias = Union[FloatArray, "csr_array"]  # of shape (n, n_features)

@@ -14,19 +14,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfmgml.common.digests import digest_of
 from cfmgml.common.files import load_arrays, save_arrays
-from cfmgml.common.segments import check_index, lengths, segment_ids, take_segments
-from cfmgml.common.typing import BoolArray, Index, IntArray, NameArray
+from cfmgml.common.segments import check_index, lengths, offsets, segment_ids, take_segments
+from cfmgml.common.typing import BoolArray, Index, IntArray, NameArray, TextArray
+from cfmgml.data import interop
 from cfmgml.data.builder import BagBuilder, builder_of
-from cfmgml.data.graphs import GraphBatch, check_names, check_ptr, frozen, strip_ellipsis
+from cfmgml.data.checks import check_names, check_ptr, check_rows, frozen, strip_ellipsis
+from cfmgml.data.frames import AnyFrame, arrays_of, frame_of, in_library
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.label_sets import check_label_matrix, matrix_of_sets
+from cfmgml.data.notebook import bags_html
 from cfmgml.data.parquet.folder import cut
 from cfmgml.data.parquet.writing import StoreWriter, as_json
+from cfmgml.data.pieces import AnyGraphs, Names, gather
+from cfmgml.data.texts import TEXTS, packed, text_array, unpacked
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data as PygData
+
+JOINED = ("Y", "graph_Y", "bag_names", "graph_names", TEXTS)  # what data sets put together all have, or none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +68,8 @@ class BagDataset:
         Shape (n_bags, n_labels): False where ``Y`` is not known; None if all is.
     builder
         What built them from raw input, and can build more the same way; None for graphs of one's own.
+    graph_texts
+        The text that each graph was made of, if it was.
     """
 
     graphs: GraphBatch
@@ -68,6 +82,7 @@ class BagDataset:
     info: Mapping[str, Any] = field(default_factory=dict)
     Y_known: BoolArray | None = None
     builder: BagBuilder | None = None
+    graph_texts: TextArray | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -90,7 +105,9 @@ class BagDataset:
         self._check_labels()
         put(self, "bag_names", check_names(self.bag_names, self.n_bags, "bag_names", "bag"))
         put(self, "graph_names", check_names(self.graph_names, self.n_graphs, "graph_names", "graph"))
-        for name in ("label_names", "bag_names", "graph_names"):
+        if self.graph_texts is not None:
+            put(self, TEXTS, check_rows(text_array(self.graph_texts), self.n_graphs, TEXTS, "a graph"))
+        for name in ("label_names", "bag_names", "graph_names", TEXTS):
             if getattr(self, name) is not None:
                 put(self, name, frozen(getattr(self, name)))
         if self.builder is None:
@@ -160,6 +177,9 @@ class BagDataset:
             parts.append(f"{1 - self.Y_known.mean():.0%} of Y unknown")
         return f"BagDataset({counts}; {', '.join(parts)})"
 
+    def _repr_html_(self) -> str:
+        return bags_html(self)
+
     def label_sets(self) -> list[list[str]]:
         """The names of each bag's labels."""
         if self.Y is None or self.label_names is None:
@@ -180,6 +200,7 @@ class BagDataset:
             graph_Y=None if self.graph_Y is None else self.graph_Y[graphs],
             bag_names=None if self.bag_names is None else self.bag_names[bags],
             graph_names=None if self.graph_names is None else self.graph_names[graphs],
+            graph_texts=None if self.graph_texts is None else self.graph_texts[graphs],
         )
 
     def __iter__(self) -> Iterator[Self]:
@@ -195,7 +216,7 @@ class BagDataset:
         for number, part in enumerate(parts):
             if not np.array_equal(_or_empty(part.label_names), _or_empty(first.label_names)):
                 raise ValueError(f"data set {number} has other label names than data set 0.")
-            for name in ("Y", "graph_Y", "bag_names", "graph_names"):
+            for name in JOINED:
                 if (getattr(part, name) is None) != (getattr(first, name) is None):
                     raise ValueError(f"either all data sets have {name} or none; data set {number} differs from 0.")
         known = None
@@ -206,7 +227,7 @@ class BagDataset:
             )
         joined = {
             name: None if getattr(first, name) is None else np.concatenate([getattr(part, name) for part in parts])
-            for name in ("Y", "graph_Y", "bag_names", "graph_names")
+            for name in JOINED
         }
         sizes = np.concatenate([lengths(part.bag_ptr) for part in parts])
         graphs = GraphBatch.concatenate([part.graphs for part in parts], keep_ids)
@@ -215,17 +236,102 @@ class BagDataset:
             graphs, ptr, label_names=first.label_names, info=first.info, Y_known=known, builder=first.builder, **joined
         )
 
+    # -- what other libraries have -----------------------------------------------------------
+
+    @classmethod
+    def from_graphs(
+        cls,
+        bags_of_graphs: Iterable[AnyGraphs],
+        label_sets: Iterable[Iterable[str] | None] | None = None,
+        label_names: Iterable[str] | None = None,
+        *,
+        bag_names: Iterable[str] | None = None,
+        label: str | None = None,
+        attributes: str | None = None,
+        weight: str | None = None,
+        edge_label: str | None = None,
+    ) -> Self:
+        """Bags from lists of graphs: of networkx, PyTorch Geometric or RDKit, or pieces of a `GraphBatch`.
+
+        Parameters
+        ----------
+        bags_of_graphs
+            A list of graphs for each bag.
+        label_sets
+            The names of each bag's labels; None for a bag whose labels are not known.
+        label_names
+            All labels there can be; those that occur, sorted, if left out.
+        bag_names
+            Names of the bags.
+        label, attributes, weight, edge_label
+            Names of node and edge data to read. Left out, networkx graphs are asked for ``label`` and ``attributes`` of
+            nodes and ``label`` of edges, and PyG's for ``x``, which are read where all graphs have them. Molecules
+            have their atoms' symbols and their bonds' types.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> ring, chain = nx.cycle_graph(5), nx.path_graph(4)
+        >>> bags = BagDataset.from_graphs([[ring, chain], [chain]], [{"ring", "chain"}, {"chain"}])
+        >>> bags
+        BagDataset(2 bags, 3 graphs, 2 labels; 1.50 labels a bag)
+        >>> bags.label_sets()
+        [['chain', 'ring'], ['chain']]
+        """
+        graphs, sizes = gather(bags_of_graphs, Names(label, attributes, weight, edge_label))
+        given: dict[str, Any] = {} if label_names is None else {"label_names": list(label_names)}
+        if label_sets is not None:
+            sets = list(label_sets)
+            if len(sets) != len(sizes):
+                raise ValueError(f"label_sets must have a set for each of {len(sizes)} bags, got {len(sets)}.")
+            given["Y"], given["label_names"] = matrix_of_sets(sets, given.get("label_names"))
+        if bag_names is not None:
+            given["bag_names"] = list(bag_names)
+        return cls(graphs, offsets(sizes), **given)
+
+    def to_frame(self, library: str = "arrow") -> AnyFrame:
+        """A data frame with a row a bag, by the schema of stores (`cfmgml.data.parquet.tables`): an Arrow table, or, as
+        ``library``, a frame of ``"pandas"`` or ``"polars"``. Needs pyarrow."""
+        return in_library(frame_of(self.arrays(), self.info), library)
+
+    @classmethod
+    def from_frame(cls, frame: AnyFrame, label_names: Iterable[str] | None = None) -> Self:
+        """Take a frame as `to_frame` makes it, or as you make it: of pyarrow, pandas, polars, Hugging Face, or any that
+        speaks Arrow's PyCapsule protocol (see `cfmgml.data.frames`).
+
+        A column ``graphs`` is needed; labels are a column ``Y`` of lists of 0 and 1, or ``labels`` of lists of names.
+        An Arrow table keeps the names of labels; pandas and polars forget them, so give ``label_names`` with ``Y``.
+
+        >>> import networkx as nx
+        >>> bags = BagDataset.from_graphs([[nx.path_graph(3)], [nx.path_graph(2)]], [["chain"], None])
+        >>> BagDataset.from_frame(bags.to_frame())
+        BagDataset(2 bags, 2 graphs, 1 labels; 0.50 labels a bag, 50% of Y unknown)
+        """
+        arrays, info = arrays_of(frame, None if label_names is None else list(label_names))
+        inner = {name.removeprefix("graphs."): arrays.pop(name) for name in list(arrays) if name.startswith("graphs.")}
+        given: dict[str, Any] = {**arrays, "info": info}
+        return cls(GraphBatch(**inner), **given)
+
+    def to_pyg(self) -> "list[PygData]":
+        """PyTorch Geometric's graphs, as `GraphBatch.to_pyg` makes them, each with ``bag``, its bag's number, and
+        ``y``, the bag's labels (1, n_labels), NaN where not known: a list that PyG's ``DataLoader`` takes."""
+        made, owners = self.graphs.to_pyg(), self.bag_ids.tolist()
+        Y = None if self.Y is None else np.where(True if self.Y_known is None else self.Y_known, self.Y, np.nan)
+        return [
+            interop.with_bag(data, bag, None if Y is None else Y[bag]) for data, bag in zip(made, owners, strict=True)
+        ]
+
     # -- files -------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that are there, by name; those of the graphs begin with ``graphs.``."""
-        names = ("bag_ptr", "Y", "Y_known", "graph_Y", "label_names", "bag_names", "graph_names")
+        names = ("bag_ptr", "Y", "Y_known", "graph_Y", "label_names", "bag_names", "graph_names", TEXTS)
         own = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return {**own, **{f"graphs.{name}": array for name, array in self.graphs.arrays().items()}}
 
     def fingerprint(self) -> str:
         """A hash of everything in it but ``info``: equal data, equal fingerprint."""
-        return digest_of(self.arrays())
+        return digest_of(packed(self.arrays()))
 
     def save(self, path: str | Path) -> None:
         """Write one file of arrays and JSON, in one step."""
@@ -233,7 +339,7 @@ class BagDataset:
             meta = json.loads(json.dumps({"info": dict(self.info)}, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise ValueError(f"info must hold only what JSON can: {error}.") from error
-        save_arrays(path, "BagDataset", meta, self.arrays())
+        save_arrays(path, "BagDataset", meta, packed(self.arrays()))
 
     def to_store(
         self, path: str | Path, graphs_per_partition: int = 10_000, append: bool = False, keep_ids: bool = False
@@ -250,40 +356,13 @@ class BagDataset:
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
         meta, arrays = load_arrays(path, "BagDataset")
+        arrays = unpacked(arrays)
         inner = {name.removeprefix("graphs."): arrays.pop(name) for name in list(arrays) if name.startswith("graphs.")}
         try:
             given: dict[str, Any] = {**arrays, "info": meta.get("info", {})}
             return cls(GraphBatch(**inner), **given)
         except TypeError as error:
             raise ValueError(f"{path} does not hold the arrays of a BagDataset ({error}).") from error
-
-
-def check_label_matrix(values: Any, n: int, name: str, noun: str) -> tuple[BoolArray, BoolArray | None]:
-    """A bool matrix of labels, and which entries are known (None: all)."""
-    known = None
-    if isinstance(values, np.ma.MaskedArray):
-        known = ~np.ma.getmaskarray(values)
-        values = values.filled(0)
-    matrix = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-    if matrix.ndim != 2 or len(matrix) != n:
-        raise ValueError(f"{name} must have shape ({n}, n_labels), one row a {noun}, got {matrix.shape}.")
-    if matrix.shape[1] == 0:
-        raise ValueError(f"{name} must have at least one label (column).")
-    if matrix.dtype == bool:
-        return matrix, known
-    if not np.issubdtype(matrix.dtype, np.number):
-        raise TypeError(f"{name} must be 0/1 or bool, got {matrix.dtype}.")
-    missing = np.isnan(matrix)
-    strange = ~missing & (matrix != 0) & (matrix != 1)
-    if strange.any():
-        row, column = np.argwhere(strange)[0]
-        hint = " (for -1/+1 labels pass Y > 0)" if matrix[row, column] == -1 else ""
-        raise ValueError(
-            f"{name} must be 0/1, bool, or NaN where not known; {name}[{row}, {column}] is {matrix[row, column]}{hint}."
-        )
-    if missing.any():
-        known = ~missing if known is None else known & ~missing
-    return np.where(missing, 0, matrix).astype(bool), known
 
 
 def _remake(values: dict[str, Any]) -> BagDataset:

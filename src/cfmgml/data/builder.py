@@ -4,7 +4,7 @@ A builder's parameters are its fields, and it belongs to the bags that it built 
 bags or a model can build new input the same way, draw it, and say how it was made, without knowing which kind it is:
 
 >>> from cfmgml.datasets import bags_from_texts
->>> train = bags_from_texts(["Gene expression changes. Gene expression again.", "A tumour grows fast."], window=1)
+>>> train = bags_from_texts(["Gene expression changes. Gene expression again.", "A tumour grows fast."], pairs=False)
 >>> train.builder.rebuild(["Tumour gene expression."]).graphs.node_names.tolist()
 ['tumour', 'gene', 'expression']
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, Self, TypeVar
 
 from cfmgml.common.digests import digest_of
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import BoolArray, FloatArray, NumberArray
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ BUILT_IN = {
     "texts": "cfmgml.builders.texts.builder:TextBuilder",
     "digits": "cfmgml.builders.digits:DigitBuilder",
     "graphs": "cfmgml.builders.graphs.builder:GraphBuilder",
+    "molecules": "cfmgml.builders.molecules.builder:MoleculeBuilder",
     "vectors": "cfmgml.builders.vectors:VectorBuilder",
 }
 KIND, PARAMETERS, VERSION, PACKAGE = "builder", "parameters", "recipe_version", "builder_package"  # entries of info
@@ -113,7 +114,7 @@ class BagBuilder(ABC):
     file_options: ClassVar[type[FileOptions]] = FileOptions
     libraries: ClassVar[tuple[str, ...]] = ()  # on whose versions the graphs depend
     graphs_per_partition: ClassVar[int] = 10_000  # of a store
-    words: ClassVar[bool] = False  # nodes are words: frequent ones say little
+    words: ClassVar[bool] = False  # nodes are words
     drawn_with: ClassVar[Mapping[str, Any]] = {}  # what `show` is given where a prediction is drawn on its input
 
     def __init_subclass__(cls) -> None:
@@ -149,6 +150,16 @@ class BagBuilder(ABC):
         return None
 
     @property
+    def suited_kernel(self) -> Mapping[str, Any]:
+        """Parameters of kernels that suit its graphs, by name."""
+        return {}
+
+    @property
+    def advice(self) -> str:
+        """What whoever builds such bags might like to know, in a line; empty: nothing."""
+        return ""
+
+    @property
     def most_parts(self) -> int | None:
         """Into how many parts an input is cut at most, where who asks may choose; None: nobody chooses."""
         return None
@@ -158,6 +169,10 @@ class BagBuilder(ABC):
         return None
 
     # -- showing -----------------------------------------------------------------------------
+
+    def positions(self, graphs: "GraphBatch") -> FloatArray | None:
+        """Where nodes lie, (n_nodes, 2), the second upwards; None: nowhere in particular."""
+        return None
 
     @abstractmethod
     def show(
@@ -173,8 +188,16 @@ class BagBuilder(ABC):
     ) -> "Axes":
         """Draw one bag; `cfmgml.plots.plot_bag` says what the parameters are."""
 
-    def write_masks(self, bags: "BagDataset", folder: Path) -> None:
-        """Write where the regions of each bag lie."""
+    def svg(self, bag: "BagDataset", contributions: FloatArray | None, scores: FloatArray | None) -> str | None:
+        """One bag as an SVG of the kind's own making, for a page; None: as `show` draws it."""
+        return None
+
+    def node_map(self, bags: "BagDataset", k: int = 0, **content: Any) -> NumberArray:
+        """The node, counted within its bag, that each pixel of what one bag was built from belongs to; -1: none."""
+        raise ValueError(f"only bags built from pictures have nodes with a place; these were built from {self.nouns}.")
+
+    def write_regions(self, bags: "BagDataset", into: Path, **content: Any) -> None:
+        """Write where the regions of each bag lie, into a folder."""
         raise ValueError(
             f"only bags built from pictures have regions with a place; these were built from {self.nouns}."
         )
@@ -226,7 +249,7 @@ class BagBuilder(ABC):
         """The builder that ``info`` tells of; what it leaves out has its default."""
         named = info.get(PARAMETERS, {})
         if not isinstance(named, Mapping):
-            raise ValueError(f"info['parameters'] must be a mapping, got {type(named).__name__}.")
+            raise ValueError(f"a builder's parameters must be a mapping, got {type(named).__name__}.")
         strange = sorted(
             {str(name) for name in named} - {one.name for one in fields(cls) if "state" not in one.metadata}
         )
@@ -236,7 +259,7 @@ class BagBuilder(ABC):
         try:
             builder = cls(**{name: _frozen(value) for name, value in named.items()}, **states)
         except TypeError as error:
-            raise ValueError(f"info['parameters'] of {cls.kind} cannot be used: {error}") from error
+            raise ValueError(f"the builder's parameters of {cls.kind} cannot be used: {error}") from error
         if info.get(VERSION, cls.version) != cls.version:
             object.__setattr__(builder, "version", info[VERSION])
         return builder
@@ -273,7 +296,8 @@ class BagBuilder(ABC):
             self._refuse(
                 f"this input was built from {self.nouns} with {told[0]}, the model's training data with {told[1]}."
             )
-        if any(getattr(self, one.name) != getattr(other, one.name) for one in fields(self) if "state" in one.metadata):
+        unnamed = [one.name for one in fields(self) if "state" in one.metadata and one.name not in ours]
+        if any(getattr(self, name) != getattr(other, name) for name in unnamed):
             self._refuse(
                 "this input was built with the word counts of other texts than the model's training data, so its "
                 "keywords and edges mean something else."

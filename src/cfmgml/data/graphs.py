@@ -13,31 +13,51 @@ What the kernels see
 --------------------
 ``edges`` may hold an undirected edge once or in both directions. Every kernel sees the simple undirected graph
 underneath, `GraphBatch.adjacency`: direction is ignored, parallel edges count once and self-loops not at all. A graph
-may be disconnected or have no edges or one node only. Edge weights are kept; kernels ignore them unless they say so.
+may be disconnected or have no edges or one node only. Edge weights and edge labels are kept; kernels ignore them
+unless they say so: `WeisfeilerLehman` compares edge labels where it is told to. It sees them in one of two ways.
+
+``edge_labels=True``: an edge has a label, whichever way it is stored. Stored in both directions it must have the same
+label in both, or it is refused. Parallel edges with one label count once, with several labels once for each.
+
+``edge_labels="directed"``: an edge has a label and a direction, and a node tells edges that leave it from edges that
+arrive. Stored in both directions it is two edges, which may have two labels: ``before`` one way, ``after`` the other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from types import EllipsisType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from cfmgml.common.adjacency import neighbour_lists
-from cfmgml.common.digests import short_digest
+from cfmgml.common.adjacency import Arcs, labelled_arcs, neighbour_lists
 from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import check_index, lengths, segment_ids, take_segments
-from cfmgml.common.typing import Array, ArrayLike, FloatArray, Index, IntArray, NameArray
+from cfmgml.common.typing import Array, FloatArray, Index, IntArray, NameArray
 from cfmgml.data import interop
+from cfmgml.data.checks import (
+    WithEllipsis,
+    check_attributes,
+    check_edges,
+    check_integers,
+    check_labels,
+    check_names,
+    check_ptr,
+    check_rows,
+    check_weights,
+    frozen,
+    strip_ellipsis,
+)
+from cfmgml.data.notebook import graphs_html
 
 if TYPE_CHECKING:
     from networkx import Graph
+    from torch_geometric.data import Batch as PygBatch
     from torch_geometric.data import Data as PygData
 
-WithEllipsis: TypeAlias = tuple[Index, EllipsisType]  # as scikit-learn indexes
 NODE_FIELDS = ("node_labels", "node_attributes", "node_names")
+EDGE_FIELDS = ("edge_weights", "edge_labels")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +80,8 @@ class GraphBatch:
         Shape (n_nodes,): a word, a superpixel's number; for people, not for kernels.
     graph_ids
         Shape (n_graphs,): stable row numbers that selection keeps, for `Precomputed`; counted from 0 if left out.
+    edge_labels
+        Shape (n_edges,): integers, or strings, which become stable integers; the kind of a bond.
     """
 
     node_ptr: IntArray
@@ -70,17 +92,19 @@ class GraphBatch:
     edge_weights: FloatArray | None = None
     node_names: NameArray | None = None
     graph_ids: IntArray = None  # type: ignore[assignment]  # filled in by __post_init__
+    edge_labels: IntArray | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "node_ptr", check_ptr(self.node_ptr, "node_ptr"))
         put(self, "edge_ptr", check_ptr(self.edge_ptr, "edge_ptr"))
-        put(self, "edges", _check_edges(self.edges))
+        put(self, "edges", check_edges(self.edges))
         self._check_offsets()
         self._check_edge_ends()
-        put(self, "node_labels", _check_labels(self.node_labels, self.n_nodes))
-        put(self, "node_attributes", _check_attributes(self.node_attributes, self))
-        put(self, "edge_weights", _check_weights(self.edge_weights, self.n_edges))
+        put(self, "node_labels", check_labels(self.node_labels, self.n_nodes, "node_labels", "a node"))
+        put(self, "node_attributes", check_attributes(self.node_attributes, self.node_ptr))
+        put(self, "edge_weights", check_weights(self.edge_weights, self.n_edges))
+        put(self, "edge_labels", check_labels(self.edge_labels, self.n_edges, "edge_labels", "an edge"))
         put(self, "node_names", check_names(self.node_names, self.n_nodes, "node_names", "node"))
         ids = np.arange(self.n_graphs) if self.graph_ids is None else check_integers(self.graph_ids, "graph_ids")
         put(self, "graph_ids", check_rows(ids, self.n_graphs, "graph_ids", "a graph"))
@@ -145,14 +169,47 @@ class GraphBatch:
     def __repr__(self) -> str:
         parts = [f"{self.n_attributes} attributes"] if self.node_attributes is not None else []
         named = {"labels": self.node_labels, "weights": self.edge_weights, "names": self.node_names}
+        named |= {"edge labels": self.edge_labels}
         parts += [name for name, array in named.items() if array is not None]
         counts = f"{self.n_graphs:,} graphs, {self.n_nodes:,} nodes, {self.n_edges:,} edges"
         return f"GraphBatch({'; '.join([counts, ', '.join(parts)] if parts else [counts])})"
+
+    def _repr_html_(self) -> str:
+        return graphs_html(self)
 
     @cached_property
     def adjacency(self) -> tuple[IntArray, IntArray]:
         """The simple undirected graph underneath, as CSR offsets (n_nodes + 1,) and sorted neighbours."""
         return neighbour_lists(self.edges, self.n_nodes)
+
+    @cached_property
+    def labelled_arcs(self) -> Arcs:
+        """Each node's neighbours with the labels of edges between them; refused where two directions differ."""
+        arcs = self._arcs("undirected")
+        if len(arcs.differing):
+            one, other = self.edges[:, arcs.differing[0]].tolist()
+            graph = int(np.searchsorted(self.node_ptr, one, side="right")) - 1
+            ends = f"{one - self.node_ptr[graph]} and {other - self.node_ptr[graph]}"
+            raise ValueError(
+                f"an edge must have one label whichever way it is stored; in graph {graph} the edges between nodes "
+                f"{ends} have other labels in one direction than in the other. If meant so: edge_labels='directed'."
+            )
+        return arcs
+
+    @cached_property
+    def directed_arcs(self) -> Arcs:
+        """Each node's neighbours with the labels of edges to them, and, marked as inward, of edges from them."""
+        return self._arcs("directed")
+
+    @property
+    def arcs_as_stored(self) -> Arcs:
+        """As `labelled_arcs`, but as `directed_arcs` between nodes whose two directions differ: never refused."""
+        return self._arcs("as stored")
+
+    def _arcs(self, seen: str) -> Arcs:
+        if self.edge_labels is None:
+            raise ValueError("these graphs have no edge_labels.")
+        return labelled_arcs(self.edges, self.edge_labels, self.n_nodes, seen)
 
     # -- selection ---------------------------------------------------------------------------
 
@@ -165,9 +222,9 @@ class GraphBatch:
             node_ptr=node_ptr,
             edge_ptr=edge_ptr,
             edges=self.edges[:, rows] + shift,
-            edge_weights=None if self.edge_weights is None else self.edge_weights[rows],
             graph_ids=self.graph_ids[graphs],
             **{n: None if getattr(self, n) is None else getattr(self, n)[nodes] for n in NODE_FIELDS},
+            **{n: None if getattr(self, n) is None else getattr(self, n)[rows] for n in EDGE_FIELDS},
         )
 
     def __iter__(self) -> Iterator[Self]:
@@ -175,14 +232,14 @@ class GraphBatch:
 
     @classmethod
     def concatenate(cls, batches: Iterable[Self], keep_ids: bool = False) -> Self:
-        """One batch after the other; all must have the same kinds of node data.
+        """One batch after the other; all must have the same kinds of node and edge data.
 
         ``graph_ids`` count from 0 again unless ``keep_ids``: two batches may use the same numbers for different graphs.
         """
         parts = list(batches)
         if not parts:
             raise ValueError("concatenate needs at least one batch.")
-        data = {n: [getattr(part, n) for part in parts] for n in (*NODE_FIELDS, "edge_weights")}
+        data = {n: [getattr(part, n) for part in parts] for n in (*NODE_FIELDS, *EDGE_FIELDS)}
         for name, arrays in data.items():
             have = [array is not None for array in arrays]
             if len(set(have)) > 1:
@@ -209,8 +266,9 @@ class GraphBatch:
         label: str | None = None,
         attributes: str | None = None,
         weight: str | None = None,
+        edge_label: str | None = None,
     ) -> Self:
-        """Take networkx graphs; ``label``, ``attributes`` and ``weight`` name the node and edge data to read.
+        """Take networkx graphs; ``label``, ``attributes``, ``weight`` and ``edge_label`` name node and edge data.
 
         Edges of an undirected graph are held in both directions. Nodes that are not simply
         0, 1, 2, ... leave their names in ``node_names``.
@@ -219,16 +277,31 @@ class GraphBatch:
         >>> GraphBatch.from_networkx([nx.path_graph(3), nx.cycle_graph(4)])
         GraphBatch(2 graphs, 7 nodes, 12 edges)
         """
-        return cls(**interop.arrays_from_networkx(list(graphs), label, attributes, weight))
+        return cls(**interop.arrays_from_networkx(list(graphs), label, attributes, weight, edge_label))
 
     def to_networkx(self, directed: bool = False) -> "list[Graph]":
-        """networkx graphs with nodes 0, 1, 2, ... and node data ``label``, ``attributes`` and ``name``, where held."""
+        """networkx graphs with nodes 0, 1, 2, ..., node data ``label``, ``attributes`` and ``name``, and edge data
+        ``weight`` and ``label``, where held. Of parallel edges the last is kept; ``directed`` keeps both directions."""
         return [interop.networkx_from_arrays(self.arrays(k), directed) for k in range(self.n_graphs)]
 
     @classmethod
-    def from_pyg(cls, graphs: "Sequence[PygData]", label: str | None = None, attributes: str | None = "x") -> Self:
-        """Take PyTorch Geometric ``Data`` objects; ``label`` and ``attributes`` name the node data to read."""
-        return cls(**interop.arrays_from_pyg(list(graphs), label, attributes))
+    def from_pyg(
+        cls,
+        graphs: "Sequence[PygData] | PygBatch",
+        label: str | None = None,
+        attributes: str | None = "x",
+        edge_label: str | None = None,
+    ) -> Self:
+        """Take PyTorch Geometric ``Data`` objects, or a ``Batch`` of them; ``label`` and ``attributes`` name the node
+        data to read, and ``edge_label`` the edge data: whole numbers, such as ``"edge_attr"``; several columns become
+        one label. Tensors may lie on a card and require gradients."""
+        rows = graphs.to_data_list() if hasattr(graphs, "to_data_list") else list(graphs)
+        return cls(**interop.arrays_from_pyg(rows, label, attributes, edge_label))
+
+    def to_pyg(self) -> "list[PygData]":
+        """PyTorch Geometric ``Data`` objects, with ``x`` (float32), ``node_label``, ``edge_weight`` and ``edge_attr``
+        (the edges' labels) where held. Needs torch_geometric."""
+        return [interop.pyg_from_arrays(self.arrays(k)) for k in range(self.n_graphs)]
 
     def arrays(self, graph: int | None = None) -> dict[str, Array]:
         """The arrays that are there, by name; those of one graph if ``graph`` is given."""
@@ -243,114 +316,6 @@ class GraphBatch:
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
         return cls(**load_arrays(path, "GraphBatch")[1])
-
-
-def label_codes(labels: Sequence[str] | Array) -> IntArray:
-    """Stable integers for strings: equal in every process and data set, so that no dictionary need be kept.
-
-    >>> label_codes(["C", "N", "C"])
-    array([ 404799973914955058, 8469165195741662953,  404799973914955058])
-    """
-    words, inverse = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)
-    codes = [int.from_bytes(short_digest(w.encode(), 8), "little") >> 1 for w in words.tolist()]
-    return np.array(codes, dtype=np.int64)[inverse]
-
-
-# -- checks: each returns what it was given as an array of the right type, or raises ---------
-
-
-def frozen(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def strip_ellipsis(index: Index | WithEllipsis) -> Index:
-    """scikit-learn's model selection indexes with ``X[rows, ...]``: take the rows."""
-    if isinstance(index, tuple):
-        if len(index) == 2 and index[1] is Ellipsis:
-            return index[0]
-        raise IndexError(f"one index selects whole graphs or bags, got {len(index)}.")
-    return index
-
-
-def check_integers(values: ArrayLike, name: str) -> IntArray:
-    array = np.asarray(values)
-    if array.size == 0:
-        return array.astype(np.int64)
-    if not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"{name} must be integers, got {array.dtype}.")
-    return array.astype(np.int64, copy=False)
-
-
-def check_ptr(values: ArrayLike, name: str) -> IntArray:
-    ptr = check_integers(values, name)
-    if ptr.ndim != 1 or len(ptr) == 0:
-        raise ValueError(f"{name} must be a row of offsets that starts with 0, got shape {ptr.shape}.")
-    if ptr[0] != 0:
-        raise ValueError(f"{name} must start with 0, got {ptr[0]}.")
-    falls = np.flatnonzero(np.diff(ptr) < 0)
-    if len(falls):
-        raise ValueError(f"{name} must not decrease, but {name}[{falls[0]}] = {ptr[falls[0]]} > {ptr[falls[0] + 1]}.")
-    return ptr
-
-
-def check_rows(array: Array, n: int, name: str, noun: str) -> Array:
-    if array.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), one {noun}, got {array.shape}.")
-    return array
-
-
-def check_names(values: ArrayLike | None, n: int, name: str, noun: str) -> NameArray | None:
-    return None if values is None else check_rows(np.asarray(values, dtype=np.str_), n, name, f"a {noun}")
-
-
-def _check_edges(values: ArrayLike) -> IntArray:
-    edges = check_integers(values, "edges")
-    if edges.size == 0:
-        return np.zeros((2, 0), dtype=np.int64)
-    if edges.ndim != 2 or len(edges) != 2:
-        hint = "; pass edges.T" if edges.ndim == 2 and edges.shape[1] == 2 else ""
-        raise ValueError(f"edges must have shape (2, n_edges), got {edges.shape}{hint}.")
-    return edges
-
-
-def _check_labels(values: ArrayLike | None, n_nodes: int) -> IntArray | None:
-    if values is None:
-        return None
-    labels = np.asarray(values)
-    labels = label_codes(labels) if labels.dtype.kind == "U" else check_integers(labels, "node_labels")
-    return check_rows(labels, n_nodes, "node_labels", "a node")
-
-
-def _check_attributes(values: ArrayLike | None, batch: GraphBatch) -> FloatArray | None:
-    if values is None:
-        return None
-    attributes = np.asarray(values)
-    if attributes.dtype not in (np.float32, np.float64):
-        attributes = attributes.astype(np.float64)
-    if attributes.ndim != 2 or len(attributes) != batch.n_nodes:
-        hint = "; for one attribute a node pass values[:, None]" if attributes.ndim == 1 else ""
-        shape = f"({batch.n_nodes}, n_attributes)"
-        raise ValueError(f"node_attributes must have shape {shape}, got {attributes.shape}{hint}.")
-    bad = np.argwhere(~np.isfinite(attributes))
-    if len(bad):
-        node, column = bad[0]
-        graph = int(np.searchsorted(batch.node_ptr, node, side="right")) - 1
-        raise ValueError(
-            f"node_attributes must be finite; node {node} (graph {graph}) has {attributes[node, column]} "
-            f"in column {column} ({len(bad)} such values)."
-        )
-    return attributes
-
-
-def _check_weights(values: ArrayLike | None, n_edges: int) -> FloatArray | None:
-    if values is None:
-        return None
-    weights = check_rows(np.asarray(values, dtype=np.float64), n_edges, "edge_weights", "an edge")
-    if not np.isfinite(weights).all():
-        raise ValueError(f"edge_weights must be finite; edge {np.flatnonzero(~np.isfinite(weights))[0]} is not.")
-    return weights
 
 
 def _join_ptr(ptrs: list[IntArray]) -> IntArray:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cfmgml.builders.texts.builder import TextBuilder
+from cfmgml.builders.texts.files import TextOptions
 from cfmgml.builders.texts.text_graphs import Running
 from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.common.digests import files_digest
@@ -40,11 +41,13 @@ def read_records(path: Path) -> list[Record]:
 def cache_key(file: Path, selection: Json, options: Json) -> Json:
     """All that a loader's bags depend on, defaults included; refuses options that `bags_from_texts` would not take."""
     names = [field.name for field in fields(TextBuilder)]
-    unknown = sorted(set(options) - {*names, *Running._fields})
+    others = [field.name for field in fields(TextOptions)]
+    unknown = sorted(set(options) - {*names, *others, *Running._fields})
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join([*names, *Running._fields])}.")
+        raise TypeError(f"unknown option {unknown[0]!r}; options are {', '.join([*names, *others, *Running._fields])}.")
     chosen: Json = {name: value for name, value in options.items() if name in names}
-    return {"content": files_digest([file]), **selection, "builder": TextBuilder(**chosen).told()}
+    told = {name: value for name, value in options.items() if name in others}
+    return {"content": files_digest([file]), **selection, **told, "builder": TextBuilder(**chosen).told()}
 
 
 def with_references(

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.image_files import import_pillow
 from cfmgml.builders.pictures.source_files import source_info
+from cfmgml.common.cache import cached
 from cfmgml.common.digests import files_digest
 from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import library_versions
-from cfmgml.datasets._cache import cached
 
 
 class Collection(NamedTuple):
@@ -97,7 +97,8 @@ def load_collection(
 
     import_pillow()  # says which extra to install
     built_by = {"builder": builder.told(), "on_error": on_error, "versions": library_versions(builder)}
-    bags = cached(name, {"content": files_digest(layout.sources), "about": about, **built_by}, build, cache_dir)
+    key = {"content": files_digest(layout.sources), "about": about, **built_by}
+    bags = cached(BagDataset, f"{name}.bags", key, build, cache_dir)
     names = [] if bags.bag_names is None else bags.bag_names.tolist()
     files = source_info({name: layout.locate(name) for name in names}, layout.folder)
     return replace(bags, info={**bags.info, **files})

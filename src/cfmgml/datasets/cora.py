@@ -4,10 +4,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Literal
 
-from cfmgml.builders.texts.keywords import words
+from cfmgml.builders.texts.keywords import Spelling, words
+from cfmgml.builders.texts.texts import KEYWORDS
+from cfmgml.common.cache import cached
 from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_records, with_references
 
@@ -68,10 +69,14 @@ def load_cora_topics(
     if n_labels is not None and n_labels < 1:
         raise ValueError(f"n_labels must be at least 1, or None for all, got {n_labels}.")
     file = find_data("cora_topics", path, markers=[FILE], contents=FILE) / FILE
-    options = {"window": WHOLE_TITLE, **options}
+    options = {**KEYWORDS, "window": WHOLE_TITLE, **options}
     selection = {"field": field, "min_references": min_references, "n_labels": n_labels}
     return cached(
-        "cora_topics", cache_key(file, selection, options), lambda: _build(file, selection, options), cache_dir
+        BagDataset,
+        "cora_topics.bags",
+        cache_key(file, selection, options),
+        lambda: _build(file, selection, options),
+        cache_dir,
     )
 
 
@@ -87,4 +92,4 @@ def _build(file: Path, selection: Json, options: Json) -> BagDataset:
 
 def _text(paper: Record) -> str:
     terms = sorted(paper["terms"], key=lambda term: (-paper["terms"][term], term))
-    return " ".join(word.surface for term in terms for word in words(term))
+    return " ".join(word.surface for term in terms for word in words(term, Spelling(apart=False)))

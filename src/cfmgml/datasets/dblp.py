@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Literal
 
+from cfmgml.common.cache import cached
 from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, bags_of_papers, cache_key, read_records, with_references
 
@@ -71,7 +71,13 @@ def load_dblp(
         raise ValueError(f"target must be 'topics', 'venue', 'field' or None, got {target!r}.")
     file = find_data("dblp_acm", path, markers=[FILE], contents=FILE) / FILE
     selection = {"field": field, "target": target, "min_references": min_references}
-    return cached("dblp", cache_key(file, selection, options), lambda: _build(file, selection, options), cache_dir)
+    return cached(
+        BagDataset,
+        "dblp.bags",
+        cache_key(file, selection, options),
+        lambda: _build(file, selection, options),
+        cache_dir,
+    )
 
 
 def _build(file: Path, selection: Json, options: Json) -> BagDataset:

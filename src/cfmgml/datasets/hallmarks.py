@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from cfmgml.builders.texts.texts import bags_from_texts
+from cfmgml.common.cache import cached
 from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
-from cfmgml.datasets._cache import cached
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._records import Record, cache_key, label_matrix, read_records
 
@@ -58,7 +58,13 @@ def load_hallmarks(
     """
     file = _find(path)
     selection = {"labelled_only": labelled_only}
-    return cached("hallmarks", cache_key(file, selection, options), lambda: _build(file, selection, options), cache_dir)
+    return cached(
+        BagDataset,
+        "hallmarks.bags",
+        cache_key(file, selection, options),
+        lambda: _build(file, selection, options),
+        cache_dir,
+    )
 
 
 def load_hallmarks_texts(path: str | Path | None = None) -> dict[str, str]:

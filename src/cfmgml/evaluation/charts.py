@@ -22,7 +22,8 @@ LEFT, RIGHT, TOP, BOTTOM = 50, 12, 12, 44
 
 
 def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool = False, log_y: bool = False) -> str:
-    """Lines with dots, one a series, and a legend below; the vertical axis spans the values.
+    """Lines with dots, one a series, and a legend below; the vertical axis spans the values, and a tenth of the largest
+    at least: what hardly changes looks so.
 
     A series without points keeps its colour for charts beside this one, and is not in the legend. Values on a
     logarithmic axis must be above 0.
@@ -39,7 +40,9 @@ def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool =
         return ""
     xs, ys = zip(*points, strict=True)
     low_x, high_x, low_y, high_y = min(xs), max(xs), min(ys), max(ys)
-    step = 1.0 if log_y else nice_step(max(high_y - low_y, abs(high_y) * 1e-3, 1e-9))
+    if not log_y:
+        low_y, high_y = _spread_out(low_y, high_y)
+    step = 1.0 if log_y else nice_step(max(high_y - low_y, 1e-9))
     first, last = math.floor(low_y / step + 1e-9), math.ceil(high_y / step - 1e-9)
     ticks = [round(k * step, 12) for k in range(first, max(last, first + 1) + 1)]
 
@@ -60,6 +63,17 @@ def curves(series: Mapping[str, Points], x_title: str, title: str, log_x: bool =
         placed = [at(x, y) for x, y in scaled(own)]
         parts.append(polyline(placed, f"curve s{k % N_COLOURS}", f"point s{k % N_COLOURS}"))
     return frame(WIDTH, HEIGHT, title, parts) + legend({name: k for name, (k, _) in shown.items()})
+
+
+def _spread_out(low: float, high: float) -> tuple[float, float]:
+    """At least a tenth of the larger apart; shares stay between 0 and 1.
+
+    >>> _spread_out(0.5, 0.5), _spread_out(2.0, 9.0)
+    ((0.475, 0.525), (2.0, 9.0))
+    """
+    lacking = max(0.0, 0.1 * max(abs(low), abs(high)) - (high - low)) / 2
+    is_share = 0 <= low <= high <= 1
+    return (max(0.0, low - lacking), min(1.0, high + lacking)) if is_share else (low - lacking, high + lacking)
 
 
 def _power(exponent: float) -> str:

@@ -13,6 +13,8 @@ BEST_NOTE = (
     f"over folds, corrected for shared training bags, p > {LEVEL})."
 )
 
+FLOOR = "dummy"
+
 
 def number(value: float) -> str:
     """As tables print it, without the zero before the point.
@@ -49,12 +51,22 @@ def best_and_ties(results: Results, data: str, measure: Measure, selection: str,
     return {key for key in values if corrected_paired_test(values[best], values[key], share) > LEVEL} | {best}
 
 
+def bold_methods(results: Results, data: str, measure: Measure, selection: str, scheme: str = "bags") -> set[str]:
+    """The best and those not told apart from it; of these, who learns nothing only where nobody is better."""
+    told = best_and_ties(results, data, measure, selection, scheme)
+    if results.presentation.floor_is_rival or FLOOR not in told:
+        return told
+    sign = 1 if measure.higher_is_better else -1
+    means = {key: sign * results.cell(data, key, *measure[:2], selection, scheme).mean for key in told}
+    return told if means[FLOOR] == max(means.values()) else told - {FLOOR}
+
+
 # -- a measure ---------------------------------------------------------------------------------
 
 
 def measure_table(results: Results, data_sets: Sequence[str], measure: Measure) -> Table:
     """Data sets across; down, for each method, what is published of it and ours under both selections."""
-    bold = {(data, how): best_and_ties(results, data, measure, how) for data in data_sets for how in SELECTIONS}
+    bold = {(data, how): bold_methods(results, data, measure, how) for data in data_sets for how in SELECTIONS}
     shown = [key for key in results.methods if measure.level in METHODS[key].levels]
     rows = [row for key in shown for row in _method_rows(results, data_sets, measure, key, bold)]
     notes = (f"Mean ± standard deviation over folds. {BEST_NOTE}", *results.stand_in_notes(data_sets))

@@ -37,6 +37,7 @@ class DataSet:
     has_graph_labels: bool = True
     methods: tuple[str, ...] | None = None  # those run unless others are asked for; None for the default ones
     n_graphs: int = 0  # about, for telling how long a run will take
+    texts: bool = False  # bags have the texts that they were built from: compare with what people do with texts
 
     @property
     def mark(self) -> str:
@@ -63,7 +64,7 @@ def own_data(bags: BagDataset, name: str, kernel: Kernel, apart: bool = False) -
     about = str(bags.info.get("description") or f"{bags.n_bags:,} bags")
     return DataSet(
         name, name, about.rstrip("."), lambda path: bags, kernel, load_single=lambda path: joined(bags), shared=shared,
-        apart=apart, n_graphs=bags.n_graphs,
+        apart=apart, n_graphs=bags.n_graphs, texts=bags.graph_texts is not None,
     )  # fmt: skip
 
 
@@ -77,7 +78,8 @@ def joined(bags: BagDataset) -> BagDataset:
     """
     node_ptr, edge_ptr = bags.graphs.node_ptr[bags.bag_ptr], bags.graphs.edge_ptr[bags.bag_ptr]
     graphs = replace(bags.graphs, node_ptr=node_ptr, edge_ptr=edge_ptr, graph_ids=np.arange(bags.n_bags))
-    return replace(bags, graphs=graphs, bag_ptr=np.arange(bags.n_bags + 1), graph_Y=None, graph_names=bags.bag_names)
+    bare = replace(bags, graph_Y=None, graph_names=None, graph_texts=None)  # of which there is one a graph
+    return replace(bare, graphs=graphs, bag_ptr=np.arange(bags.n_bags + 1), graph_names=bags.bag_names)
 
 
 def draw_bags(bags: BagDataset, n: int | None, seed: int) -> BoolArray:

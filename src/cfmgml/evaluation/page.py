@@ -123,7 +123,7 @@ def figure(caption: str, chart: str) -> str:
 
 
 def plain(table: Table | None) -> str:
-    return html(table).replace("<div class=wide", '<div class="wide plain"', 1) if table else ""
+    return html(table, "plain") if table else ""
 
 
 def _ranks(results: Results) -> str:

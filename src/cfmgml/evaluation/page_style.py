@@ -99,6 +99,13 @@ summary{cursor:pointer;font-weight:600;padding:4px 0}
 dl.things{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 16px;font-size:.9rem}
 @media (max-width:700px){.finding{grid-template-columns:minmax(0,1fr)}dl.things{grid-template-columns:minmax(0,1fr)}
   .wide th:first-child{white-space:normal;min-width:8.5em;max-width:10em}}
-@media print{.wide{overflow:visible;border:0}nav{display:none}}
+.wide{animation:more linear;animation-timeline:scroll(self inline)}
+@keyframes more{0%,96%{mask-image:linear-gradient(to left,transparent,#000 40px)}97%,to{mask-image:none}}
+.paper{display:none}
+@media print{nav,.screen{display:none}.wide{overflow:visible;border:0;animation:none}.paper{display:block}
+  .paper table{margin-bottom:14px}.wide table{font-size:.7rem;break-inside:avoid}
+  .wide th,.wide td{white-space:normal;padding:3px 6px}
+  .wide th:first-child{position:static;min-width:9em;box-shadow:none}
+  details::details-content{content-visibility:visible;block-size:auto;display:block}main{max-width:none;padding:0}}
 """
 STYLE = style_sheet("s", LIGHT, DARK, _RULES + _SERIES)

@@ -29,6 +29,7 @@ class Presentation:
     graphs_lead = "The share of graphs whose best label is a true one, learned from the labels of bags only."
     setting_note = "The best over all reported folds; in brackets, how often each was chosen in training folds."
     stand_in_note = "† stands in for other data."
+    floor_is_rival = False  # whether who learns nothing may be bold where others are better, but not told apart
     published_prefix = ""  # of the columns of published figures, in files for programs
 
     def published(self, fact: Facts, method: str, measure: Measure) -> PublishedFigure | None:

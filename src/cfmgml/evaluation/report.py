@@ -13,12 +13,17 @@ from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.tables import Table, comma_separated, latex, markdown
 
 
-def write_report(results: Results, out: Path, about: About) -> Path:
+def write_report(results: Results, out: Path, about: About, further: Sequence[Table] = ()) -> Path:
     """Write ``report.html``, whose path is returned, and the folder ``tables``, each file in one step.
+
+    A table of ``further`` is a file of its name there.
 
     The tables hold no times, so that they are the same whenever they are made; ``costs.md`` does.
     """
-    return write_files(results, out, table_files(results), page(results, about))
+    files = table_files(results)
+    for table in further:
+        files |= in_formats(table.name, [table])
+    return write_files(results, out, files, page(results, about))
 
 
 def write_files(results: Results, out: Path, files: dict[str, str], report: str) -> Path:

@@ -5,8 +5,9 @@ too many graphs, the graphs themselves). ``"features"``: graphs whose kernel has
 on it; the same as ``"kernel"`` where it has none. ``"single"``: as ``"kernel"``, for bags joined to one graph.
 ``"vectors"``: each graph as the mean of its node attributes, or as the shares of its node labels. ``"labels"``: graphs
 with node labels only.
-``"graphs"``: all there is. A Gram matrix is over all graphs, and what a kernel takes from data (gamma, tf-idf weights)
-is then taken from them all, without labels; for features, from the training graphs.
+``"graphs"``: all graphs have. ``"raw"``: the texts they were built from. A Gram matrix is over all graphs, and what a
+kernel takes from data (gamma, tf-idf weights) is then taken from them all, without labels; for features, from the
+training graphs.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from cfmgml.evaluation.data_sets import DataSet, draw_bags
 from cfmgml.kernels import Kernel, NodeSum, Precomputed
 from cfmgml.kernels.gram import gram_matrix
 
-REPRESENTATIONS = ("features", "kernel", "single", "vectors", "labels", "graphs")
+REPRESENTATIONS = ("features", "kernel", "single", "vectors", "labels", "graphs", "raw")
 MOST_IN_MATRIX = 8000  # graphs; with more, workers compute what they need
 
 
@@ -109,6 +110,8 @@ class LoadedData:
         """Why the data set does not have a representation, if it has not."""
         if name == "labels" and self.bags.graphs.node_labels is None:
             return "no node labels"
+        if name == "raw" and self.bags.graph_texts is None:
+            return "no texts"
         if name == "single" and self.data.load_single is None:
             return "bags cannot be joined to one graph"
         return None
@@ -119,6 +122,12 @@ class LoadedData:
 
     def represent(self, name: str) -> tuple[BagDataset, Kernel | None]:
         """The bags of a representation, and the kernel that compares its graphs."""
+        if name == "raw":
+            return self.bags, None
+        bags, kernel = self._represent(name)
+        return replace(bags, graph_texts=None), kernel
+
+    def _represent(self, name: str) -> tuple[BagDataset, Kernel | None]:
         if name in ("features", "kernel"):
             return self.bags, self.data.kernel if name == "features" else _exact(self.data.kernel)
         if name == "single":

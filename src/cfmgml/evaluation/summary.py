@@ -1,6 +1,7 @@
 """All measures of one data set in one table, and what to know of it in words."""
 
-from cfmgml.evaluation.comparison import best_and_ties, cell_text, method_title
+from cfmgml.data.builder import known_builder
+from cfmgml.evaluation.comparison import BEST_NOTE, FLOOR, best_and_ties, bold_methods, cell_text, method_title
 from cfmgml.evaluation.data_sets import DataSet
 from cfmgml.evaluation.facts import OverlapFacts, overlap_facts
 from cfmgml.evaluation.measures import MEASURES
@@ -14,7 +15,8 @@ def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     keys = results.methods
     cells = {m: {key: results.cell(data, key, *m[:2], scheme=scheme) for key in keys} for m in MEASURES}
     measures = [measure for measure, own in cells.items() if any(cell.values is not None for cell in own.values())]
-    best = {measure: best_and_ties(results, data, measure, "nested", scheme) for measure in measures}
+    best = {measure: bold_methods(results, data, measure, "nested", scheme) for measure in measures}
+    floor = [m.title for m in measures if FLOOR in best_and_ties(results, data, m, "nested", scheme)]
     rows = [
         TableRow(method_title(key), tuple(cell_text(cells[m][key], key in best[m]) for m in measures)) for key in keys
     ]
@@ -22,10 +24,15 @@ def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     n_folds, n_inner = fact["protocol"]["n_folds"], fact["n_inner_run"]
     apart = " that share no graph" if scheme == "disjoint" else ""
     inside = f"{n_inner} folds" if n_inner > 1 else f"1 of {fact['protocol']['n_inner']} folds"
+    told = (
+        f"Dummy, which learns nothing, is not told apart from the best by {', '.join(floor)}: more folds or bags may."
+    )
+    floored = (told,) if floor else ()
+    shared = (overlap_note(fact["overlap"], scheme),) if fact["overlap"] else ()
     return Table(
         "summary", f"{fact['title']}: {n_folds} folds{apart}, parameters chosen in {inside} inside each",
         tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
-        notes=(overlap_note(fact["overlap"], scheme),) if fact["overlap"] else (), corner="method",
+        notes=(f"Mean ± standard deviation over folds. {BEST_NOTE}", *floored, *shared), corner="method",
     )  # fmt: skip
 
 
@@ -49,6 +56,11 @@ def remarks(data: DataSet, protocol: Protocol) -> list[str]:
         told.append(overlap_note(overlap_facts(data.load(None), data, protocol)))
     elif data.apart:
         told.append("No graph is in two bags: folds over bags share none, and --apart changes nothing.")
+    if known_builder(data.load(None).builder).words and not data.texts:
+        told.append(
+            "These bags do not have the texts they were built from (--no-text, or an earlier cfmgml): the baseline "
+            "of tf-idf is missing in the table. Build them with texts to have it."
+        )
     if protocol.n_inner_run(data) < protocol.n_inner:
         told.append(
             f"There are {data.n_graphs:,} graphs, more than {MANY_GRAPHS:,}: parameters are chosen in "

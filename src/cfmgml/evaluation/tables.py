@@ -3,8 +3,10 @@
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+
+PRINTED = 6  # columns that a sheet of paper has room for
 
 
 @dataclass(frozen=True)
@@ -99,19 +101,38 @@ def _tex(text: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", text).translate(_TEX)
 
 
-def html(table: Table) -> str:
-    """A table in a box that scrolls sideways where it is wider than the page; the first column stays."""
+def html(table: Table, style: str = "") -> str:
+    """A table in a box that scrolls sideways where it is wider than the page; the first column stays. ``style`` is a
+    further class of the box.
+
+    On paper nothing scrolls: a table of many columns is there as several, one below the other.
+    """
     titles = table.head_titles or ("",) * len(table.columns)
     hints = [f' title="{escape(title)}"' if title else "" for title in titles]
     heads = "".join(f"<th scope=col{hint}>{escape(name)}</th>" for name, hint in zip(table.columns, hints, strict=True))
-    body = "".join(_html_row(row, len(table.columns)) for row in table.rows)
     notes = "".join(f"<p class=muted>{escape(note)}</p>" for note in table.notes)
     label = escape(table.title)
+    on_screen, paper = ("screen", _on_paper(table)) if len(table.columns) > PRINTED else ("", "")
+    box = " ".join(filter(None, ("wide", on_screen, style)))
     return (
-        f'<div class=wide role=region tabindex=0 aria-label="{label}"><table id="table-{escape(table.name)}">'
-        f"<thead><tr><th scope=col>{escape(table.corner)}</th>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>{notes}"
+        f'<div class="{box}" role=region tabindex=0 aria-label="{label}"><table id="table-{escape(table.name)}">'
+        f"{_html_body(table, heads, slice(None))}</table></div>{paper}{notes}"
     )
+
+
+def _on_paper(table: Table) -> str:
+    parts = []
+    for start in range(0, len(table.columns), PRINTED):
+        chosen = slice(start, start + PRINTED)
+        heads = "".join(f"<th scope=col>{escape(name)}</th>" for name in table.columns[chosen])
+        parts.append(f"<table>{_html_body(table, heads, chosen)}</table>")
+    return f'<div class="wide paper">{"".join(parts)}</div>'
+
+
+def _html_body(table: Table, heads: str, chosen: slice) -> str:
+    width = len(table.columns[chosen])
+    body = "".join(_html_row(replace(row, cells=row.cells[chosen]), width) for row in table.rows)
+    return f"<thead><tr><th scope=col>{escape(table.corner)}</th>{heads}</tr></thead><tbody>{body}</tbody>"
 
 
 def _html_row(row: TableRow, width: int) -> str:

@@ -71,6 +71,7 @@ def _describe_store(store: BagStore) -> Description:
             "edges": store.n_edges,
             "nodes have labels": "graphs.nodes.label" in store.columns,
             "node attributes": store.n_attributes,
+            "edges have labels": "graphs.edges.label" in store.columns,
         },
         "repeated": _repeated(store.info.get("overlap")),
         "labels": _store_labels(store),
@@ -95,6 +96,7 @@ def _describe_model(path: Path, meta: JsonView) -> Description:
         "built": _built(model.builder_, model.info_),
         "kernel": repr(model.kernel_),
         "explains nodes": model.kernel_.is_additive,
+        "compares edge labels": not model.kernel_.ignores_edge_labels,
         "probabilities": model.calibration_ is not None,
         "parameters": {name: value for name, value in parameters.items() if value is not None},
         "training": trained,
@@ -106,10 +108,11 @@ def _describe_model(path: Path, meta: JsonView) -> Description:
 def _built(builder: BagBuilder | None, info: JsonView) -> Description:
     known = known_builder(builder)
     told = {name: info[name] for name in ("name", "description", "source", "licence") if name in info}
-    skipped, remarks = info.get("skipped") or {}, label_remarks(info)
+    skipped, scaled, remarks = info.get("skipped") or {}, info.get("scaled") or {}, label_remarks(info)
     return (
         {"from": known.kind, **told, "how": known.describe(), "version": known.version, "parameters": known.parameters}
         | ({"left out": dict(skipped)} if skipped else {})
+        | ({"scaled down": [str(name) for name in scaled]} if scaled else {})
         | ({"remarks": remarks} if remarks else {})
     )
 
@@ -131,6 +134,7 @@ def _sizes(graphs: GraphBatch) -> Description:
         sizes["nodes a graph"] = _spread(lengths(graphs.node_ptr))
     sizes["node labels"] = 0 if graphs.node_labels is None else len(np.unique(graphs.node_labels))
     sizes["node attributes"] = graphs.n_attributes
+    sizes["edge labels"] = 0 if graphs.edge_labels is None else len(np.unique(graphs.edge_labels))
     return sizes
 
 
@@ -150,6 +154,11 @@ def _labels(bags: BagDataset) -> Description:
         return {"known": "no labels"}
     known = 1.0 if bags.Y_known is None else float(bags.Y_known.mean())
     told = _counted(bags.label_names, bags.Y.sum(axis=0), bags.n_bags, known)
+    named = np.arange(bags.n_bags).astype(np.str_) if bags.bag_names is None else bags.bag_names
+    none_known = np.zeros(bags.n_bags, dtype=bool) if bags.Y_known is None else ~bags.Y_known.any(axis=1)
+    for what, chosen in (("without any", ~bags.Y.any(axis=1) & ~none_known), ("not labelled", none_known)):
+        if chosen.any():
+            told[what] = [str(name) for name in named[chosen]]
     if bags.graph_Y is not None:
         told["graphs"] = dict(zip(bags.label_names.tolist(), bags.graph_Y.sum(axis=0).tolist(), strict=True))
     return told

@@ -68,6 +68,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     @property
+    def ignores_edge_labels(self) -> bool:
+        """Whether its values are the same whatever labels edges have."""
+        return True
+
+    @property
     def tiles_depend_on_data(self) -> bool:
         """Whether tiles need the kernel resolved; else `gram_matrix` spares the work."""
         return True

@@ -95,6 +95,10 @@ class CompositeKernel(Kernel):
         """The kernels it is made of, resolved if it is."""
         return getattr(self, "kernels_", None) or [as_kernel(part) for part in self.kernels]
 
+    @property
+    def ignores_edge_labels(self) -> bool:
+        return all(part.ignores_edge_labels for part in self.parts)
+
     @abstractmethod
     def combine(self, tiles: Sequence[Tile]) -> Tile:
         """The values of the whole from those of its parts, arrays of one shape."""

@@ -12,6 +12,10 @@ from cfmgml.kernels.weisfeiler_lehman import MAX_ITER
 
 MAX_KERNELS = 1000  # in a file, parts of sums and products included
 MAX_NUMBER = 1e100  # products and sums of such numbers are finite
+LATER = {
+    "edge_labels": False,
+    "min_graphs": 1,
+}  # parameters of which files and digests say nothing where they are as they always were
 LARGEST = {"n_iter": MAX_ITER, "n_bits": MAX_BITS, "n_attributes_": 10**7, "width_": 10**7}  # counts; else 2^63
 
 
@@ -24,10 +28,11 @@ def kernel_state(kernel: Kernel, prefix: str = "kernel") -> tuple[Json, dict[str
             f"Known: {sorted(SAVED_KERNELS)}."
         )
     arrays: dict[str, Array] = {}
+    params = {k: v for k, v in kernel.get_params(deep=False).items() if k not in LATER or v != LATER[k]}
     settled = {key: value for key, value in vars(kernel).items() if key.endswith("_")}
     state = {
         "class": name,
-        "params": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in kernel.get_params(deep=False).items()},
+        "params": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in params.items()},
         "settled": {key: _put(value, f"{prefix}.{key}", arrays) for key, value in settled.items()},
     }
     return state, arrays

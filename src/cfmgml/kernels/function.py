@@ -33,6 +33,7 @@ class BatchKernel(Kernel):
     """A kernel that looks at the graphs themselves in every tile."""
 
     tile_size = 512
+    ignores_edge_labels = False  # who knows: it is given the graphs themselves
 
     def operands(
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class GrakelKernel(BatchKernel):
     """A GraKeL kernel object, called through our interface.
 
-    GraKeL sees the simple undirected graph with node labels, or attributes where there are no labels.
+    GraKeL sees the simple undirected graph with node labels, or attributes where there are no labels; no edge labels.
     Its own ``normalize`` must be off: `gram_matrix` normalises.
 
     Parameters
@@ -24,6 +24,7 @@ class GrakelKernel(BatchKernel):
         For example ``grakel.ShortestPath(normalize=False)``.
     """
 
+    ignores_edge_labels = True
     tile_size = 10**9  # GraKeL fits itself to the right side of every tile: one tile, then
 
     def __init__(self, kernel: "grakel.Kernel") -> None:

@@ -10,7 +10,7 @@ class GraphHopper(NodePairKernel):
 
     K(G, G') is the sum, over all pairs of shortest paths with equally many nodes, of the node kernel at each position.
     Paths of one node are included, so a graph without edges is compared by its nodes; nodes in different
-    components have no path between them. Edge weights are ignored: every edge has length 1.
+    components have no path between them. Edge weights and labels are ignored: every edge has length 1.
 
     The parameters are those of `NodePairKernel`: ``node_kernel``, ``gamma`` and, for an explicit map of the rbf
     kernel, ``approximation``, ``n_components`` and ``random_state``.

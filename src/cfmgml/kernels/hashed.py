@@ -23,7 +23,7 @@ class HashedWL(WeisfeilerLehman):
 
     Parameters
     ----------
-    n_iter, tfidf
+    n_iter, tfidf, edge_labels
         As for `WeisfeilerLehman`; tf-idf weights belong to columns, and a column that no graph had when the kernel was
         resolved weighs most.
     n_bits
@@ -40,8 +40,8 @@ class HashedWL(WeisfeilerLehman):
     (2, 65536)
     """
 
-    def __init__(self, n_iter: int = 5, tfidf: bool = False, n_bits: int = 16) -> None:
-        super().__init__(n_iter, tfidf)
+    def __init__(self, n_iter: int = 5, tfidf: bool = False, n_bits: int = 16, edge_labels: bool | str = False) -> None:
+        super().__init__(n_iter, tfidf, edge_labels)
         self.n_bits = n_bits
 
     def check_graphs(self, graphs: GraphBatch) -> None:

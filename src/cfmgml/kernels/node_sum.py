@@ -6,7 +6,7 @@ from cfmgml.kernels.path_counts import NodeWeights, unit_weights
 
 
 class NodeSum(NodePairKernel):
-    """Compare graphs by all pairs of their nodes, whatever the edges.
+    """Compare graphs by all pairs of their nodes, whatever the edges and their labels.
 
     K(G, G') is the sum of the node kernel over all pairs of nodes. For bags of one-node graphs it is the node
     kernel itself, so a bag of vectors is a bag of graphs too.

@@ -1,8 +1,9 @@
 """The Weisfeiler-Lehman subtree kernel, by stateless hashing.
 
 A node's colour is a 64-bit hash of its label, refined ``n_iter`` times with a commutative hash of its neighbours'
-colours. No dictionary is needed, so a colour never seen in training is just a column of its own. Two different
-neighbourhoods get the same colour with a chance of about n_colours^2 / 2^65.
+colours, mixed with the labels of the edges to them where those count. No dictionary is needed, so a colour never seen
+in training is just a column of its own. Two different neighbourhoods get the same colour with a chance of about
+n_colours^2 / 2^65.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
+from cfmgml.common.adjacency import Arcs
 from cfmgml.common.compiled import compiled
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import FloatArray, HashArray, IntArray, NumberArray
@@ -55,11 +57,18 @@ def _refine(colour, scattered, ptr, neighbours, out):  # type: ignore[no-untyped
         out[node] = around
 
 
+def refine_along(colour: HashArray, arcs: Arcs) -> HashArray:
+    """As `refine`, with each neighbour's colour mixed with the label, and the direction, of the edge to it."""
+    edge = mix(arcs.labels.astype(np.uint64) + ODD) + arcs.inward  # neighbouring hashes, but mixed once more below
+    around = np.append(np.uint64(0), np.cumsum(mix(mix(colour)[arcs.neighbours] + edge)))  # modulo 2^64, as sums are
+    return mix(colour * ODD + np.diff(around[arcs.ptr]))
+
+
 class WeisfeilerLehman(Kernel):
     """Compare graphs by the colours that refinement gives their nodes.
 
     phi(G) counts the colours after 0, 1, ..., ``n_iter`` refinements (Shervashidze et al., JMLR 2011). Needs
-    ``node_labels``. Edge weights are ignored.
+    ``node_labels``. Edge weights are ignored, and edge labels unless ``edge_labels`` says otherwise.
 
     Parameters
     ----------
@@ -68,6 +77,12 @@ class WeisfeilerLehman(Kernel):
     tfidf
         Weigh a colour by ``log((1 + n) / (1 + n_c)) + 1``, where ``n_c`` of the ``n`` graphs it was resolved on
         have it: a colour in every graph says little.
+    edge_labels
+        Whether a neighbour counts together with the label of the edge to it (the graphs need ``edge_labels`` then):
+        True, or "directed" where edges have a direction; see `cfmgml.data.graphs` for what both see.
+    min_graphs
+        Leave out colours that fewer of the graphs it was resolved on have, of graphs' lengths too: for texts, words
+        and pairs of words that one text has alone.
 
     Examples
     --------
@@ -75,42 +90,72 @@ class WeisfeilerLehman(Kernel):
     >>> WeisfeilerLehman(n_iter=1).block(graphs, graphs)
     array([[8., 2.],
            [2., 4.]])
+    >>> bonds = GraphBatch([0, 2, 4], [0, 1, 2], [[0, 2], [1, 3]], node_labels=[6, 6, 6, 6], edge_labels=[1, 2])
+    >>> WeisfeilerLehman(n_iter=1, edge_labels=True).block(bonds, bonds)
+    array([[8., 4.],
+           [4., 8.]])
     """
 
     is_explicit = is_additive = True
     tile_size = 384  # a tile of counts, in float32, stays in a core's cache until it is written to its places
 
-    def __init__(self, n_iter: int = 5, tfidf: bool = False) -> None:
+    def __init__(
+        self, n_iter: int = 5, tfidf: bool = False, edge_labels: bool | str = False, min_graphs: int = 1
+    ) -> None:
         self.n_iter = n_iter
         self.tfidf = tfidf
+        self.edge_labels = edge_labels
+        self.min_graphs = min_graphs
 
     def with_explicit_map(self) -> "WeisfeilerLehman":
         """Colours hashed into columns instead of a dictionary of them."""
         from cfmgml.kernels.hashed import HashedWL
 
-        return HashedWL(self.n_iter, self.tfidf) if type(self) is WeisfeilerLehman else self
+        return (
+            HashedWL(self.n_iter, self.tfidf, edge_labels=self.edge_labels) if type(self) is WeisfeilerLehman else self
+        )
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)
         if graphs.node_labels is None:
             raise ValueError("WeisfeilerLehman compares node_labels, and these graphs have none.")
         check_number(self.n_iter, "n_iter", at_least=0, below=MAX_ITER + 1, whole=True)
+        check_number(self.min_graphs, "min_graphs", at_least=1, whole=True)
+        if self.edge_labels not in (False, True, "directed"):
+            raise ValueError(f"edge_labels must be False, True or 'directed', got {self.edge_labels!r}.")
+        if self.edge_labels and graphs.edge_labels is None:
+            raise ValueError(
+                f"{type(self).__name__}(edge_labels={self.edge_labels!r}): these graphs have no edge_labels."
+            )
+        self._arcs(graphs)
+
+    @property
+    def ignores_edge_labels(self) -> bool:
+        return not self.edge_labels
+
+    def _arcs(self, graphs: GraphBatch) -> Arcs | None:
+        """What nodes have around them where labels of edges count; raises where they contradict each other."""
+        if not self.edge_labels:
+            return None
+        return graphs.directed_arcs if self.edge_labels == "directed" else graphs.labelled_arcs
 
     def colours(self, graphs: GraphBatch) -> Iterator[HashArray]:
         """The colour of every node, after each refinement."""
         assert graphs.node_labels is not None
-        ptr, neighbours = graphs.adjacency
+        arcs = self._arcs(graphs)
         colour = mix(graphs.node_labels.astype(np.uint64) + ODD)
         yield colour
         for _ in range(self.n_iter):
-            colour = refine(colour, ptr, neighbours)
+            colour = refine(colour, *graphs.adjacency) if arcs is None else refine_along(colour, arcs)
             yield colour
 
     def _settle(self, graphs: GraphBatch) -> None:
         counts, codes = self._counts(graphs)
         order = order_of_codes(codes)
-        self.vocabulary_, self.n_graphs_ = codes[order], graphs.n_graphs
-        self.idf_ = self._idf(np.bincount(counts.indices, minlength=len(codes))[order])
+        n_having = np.bincount(counts.indices, minlength=len(codes))[order]
+        kept = n_having >= self.min_graphs
+        self.vocabulary_, self.n_graphs_ = codes[order][kept], graphs.n_graphs
+        self.idf_ = self._idf(n_having[kept])
 
     def _counts(self, graphs: GraphBatch) -> tuple[sparse.csr_array, HashArray]:
         """Counts of these graphs' own colours, (n_graphs, n_colours), and the colours' codes, by first sight.
@@ -141,7 +186,7 @@ class WeisfeilerLehman(Kernel):
 
     @property
     def tiles_depend_on_data(self) -> bool:
-        return self.tfidf
+        return self.tfidf or self.min_graphs > 1
 
     def _known_columns(self, codes: HashArray) -> tuple[IntArray, int]:
         """Columns of different codes; those outside the vocabulary get the columns after it. And how many are."""
@@ -157,7 +202,7 @@ class WeisfeilerLehman(Kernel):
         return columns, n_new
 
     def _all_features(self, graphs: GraphBatch) -> sparse.csr_array:
-        """Weighted counts in the vocabulary's columns, then in one column for every colour outside it."""
+        """Weighted counts in the vocabulary's columns, then in a column for every colour outside it, if those count."""
         self.check_graphs(graphs)
         counts, codes = self._counts(graphs)
         columns, n_new = self._known_columns(codes)
@@ -165,7 +210,8 @@ class WeisfeilerLehman(Kernel):
         if self.tfidf:
             weights = np.concatenate([self.idf_, self._idf(np.zeros(n_new, dtype=np.int64))])
             counts.data *= weights[indices]
-        return sparse.csr_array((counts.data, indices, counts.indptr), shape=(graphs.n_graphs, width))
+        rows = sparse.csr_array((counts.data, indices, counts.indptr), shape=(graphs.n_graphs, width))
+        return rows if self.min_graphs == 1 else rows[:, : len(self.vocabulary_)]
 
     # -- the kernel's interface --------------------------------------------------------------
 
@@ -173,9 +219,16 @@ class WeisfeilerLehman(Kernel):
         self, a: GraphBatch, b: GraphBatch | None = None, dtype: DTypeLike = np.float64
     ) -> tuple[Operand, Operand]:
         kernel = self.resolve(a) if self.tiles_depend_on_data and not self.is_resolved else self
-        both = a if b is None else GraphBatch.concatenate([strip(a), strip(b)])
-        rows = kernel._all_features(both) if self.tfidf else kernel._plain_counts(both)
+        both = a if b is None else self._joined(a, b)
+        rows = kernel._all_features(both) if self.tiles_depend_on_data else kernel._plain_counts(both)
         return mixed_operands([rows] if b is None else [rows[: a.n_graphs], rows[a.n_graphs :]], dtype)
+
+    def _joined(self, a: GraphBatch, b: GraphBatch) -> GraphBatch:
+        """Both, with what this kernel looks at only, so that any two batches can be joined."""
+        seen = [(g, g.edge_labels if self.edge_labels else None) for g in (a, b)]
+        return GraphBatch.concatenate(
+            [GraphBatch(g.node_ptr, g.edge_ptr, g.edges, g.node_labels, edge_labels=labels) for g, labels in seen]
+        )
 
     def _plain_counts(self, graphs: GraphBatch) -> sparse.csr_array:
         """Counts in a column for each colour of these graphs, in no order that a vocabulary would know."""
@@ -198,7 +251,7 @@ class WeisfeilerLehman(Kernel):
         return np.asarray(self._node_features(graphs) @ weights)
 
     def node_block(self, a: GraphBatch, b: GraphBatch) -> FloatArray:
-        seen = self if self.is_resolved else self.resolve(GraphBatch.concatenate([strip(a), strip(b)]))
+        seen = self if self.is_resolved else self.resolve(self._joined(a, b))
         return np.asarray((seen._node_features(a) @ seen.features(b).T).toarray())
 
     def _node_features(self, graphs: GraphBatch) -> sparse.csr_array:
@@ -209,8 +262,3 @@ class WeisfeilerLehman(Kernel):
         nodes = np.broadcast_to(np.arange(graphs.n_nodes), columns.shape)[known]
         values = self.idf_[columns[known]]
         return sparse.coo_array((values, (nodes, columns[known])), shape=(graphs.n_nodes, width)).tocsr()
-
-
-def strip(graphs: GraphBatch) -> GraphBatch:
-    """Only what the Weisfeiler-Lehman kernel looks at, so that any two batches can be joined."""
-    return GraphBatch(graphs.node_ptr, graphs.edge_ptr, graphs.edges, graphs.node_labels)

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cfmgml.common.segments import segment_max
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, NameArray
-from cfmgml.data.bags import BagDataset, check_label_matrix
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.label_sets import check_label_matrix
 
 Estimator = TypeVar("Estimator")
 P = ParamSpec("P")

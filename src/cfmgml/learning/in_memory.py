@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from sklearn.utils import check_random_state
 
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_argmax, take_segments
-from cfmgml.common.typing import BoolArray, IntArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import choose_kernel
 from cfmgml.kernels.context import Context
 from cfmgml.learning.calibration import Calibration, calibrate
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
 from cfmgml.learning.learned import Learned
+from cfmgml.learning.painting import share_covered
+from cfmgml.learning.refinement import Refined, refine
 from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
@@ -37,23 +40,30 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, keep_on_device=how.is_cccp)
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
     solution: Solution[Any] | None = None
+    refined: Refined | None = None
     all_learned = []
     for training in path:
         seeds = np.random.default_rng(check_random_state(training.random_state).randint(2**31))
         weights = training.label_weights(counts, names.tolist())
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
         problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
-        solution, representatives = _solve(training, problem, seeds, solution, train.is_gram)
-        scorer = train.scorer(solution.coef)
+        solution, representatives, scores = _solve(training, problem, seeds, solution, train.is_gram)
+        final = solution
+        if training.refine:
+            again = partial(_solve_graphs, training, seeds, train.is_gram)
+            refined = refine(problem, solution, scores, training.refine, again, refined.last if refined else None)
+            final, scores = refined.solution, refined.scores
+        scorer = train.scorer(final.coef)
         calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
-        all_learned.append(Learned.of(bags, names, counts, scorer, solution, representatives, calibration))
+        learned = Learned.of(bags, names, counts, scorer, final, representatives, calibration)
+        all_learned.append(replace(learned, covered=share_covered(scores, bags.bag_ptr, labels & known)))
     return all_learned
 
 
 def _solve(
     training: Training, problem: Problem, seeds: np.random.Generator, last: Solution[Any] | None, is_gram: bool
-) -> tuple[Solution[Any], IntArray]:
-    """The weights, and the graphs that stand for their bags."""
+) -> tuple[Solution[Any], IntArray, FloatArray]:
+    """The weights, the graphs that stand for their bags, and the scores of all graphs."""
     rounds, steps = training.limits
     with progress(f"Training ({training.solver})", rounds, training.compute.verbose) as advance:
 
@@ -62,7 +72,8 @@ def _solve(
 
         if not training.is_cccp:
             solve = solve_paper if training.solver == "paper" else solve_printed
-            return solve(problem, rounds, steps, seeds, tell, training.compute.numbers)
+            solved, representatives = solve(problem, rounds, steps, seeds, tell, training.compute.numbers)
+            return solved, representatives, np.asarray(problem.rows @ solved.coef) + solved.intercept
         trail = () if last is None else last.trail
         solution: Solution[Any]
         limits = rounds, steps, training.tol
@@ -71,7 +82,15 @@ def _solve(
             scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
         else:
             solution, scores = solve_cccp_on_device(problem, is_gram, *limits, training.compute.device, tell, trail)
-        return solution, segment_argmax(scores, problem.loss.bag_ptr)
+        return solution, segment_argmax(scores, problem.loss.bag_ptr), scores
+
+
+def _solve_graphs(
+    training: Training, seeds: np.random.Generator, is_gram: bool, problem: Problem, last: Solution[Any] | None
+) -> tuple[Solution[Any], FloatArray]:
+    """The same for bags of one graph: weights and scores."""
+    solution, _, scores = _solve(training, problem, seeds, last, is_gram)
+    return solution, scores
 
 
 def _calibrate(

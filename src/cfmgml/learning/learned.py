@@ -5,12 +5,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cfmgml.common.typing import FloatArray, IntArray, NameArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import BagBuilder
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.context import join_node_parts, join_parts
 from cfmgml.learning.calibration import Calibration
+from cfmgml.learning.painting import BACKGROUND, COVERED, paint
 from cfmgml.learning.scoring import Scorer
 from cfmgml.learning.solvers.cccp import Solution
 from cfmgml.stores import BagStore
@@ -42,6 +43,7 @@ class Learned:
     builder: BagBuilder | None = None  # of what it learned from
     calibration: Calibration | None = None
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
+    covered: float | None = None  # how many training graphs had one of their bag's labels; None: not counted
 
     @classmethod
     def of(
@@ -90,6 +92,12 @@ class Learned:
         """(n_nodes, n_labels): what each node adds to its graph's score."""
         scores = self.scorer.node_scores(bags.graphs)
         return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self.has_context else scores
+
+    def paint(self, bags: BagDataset, contributions: FloatArray, allowed: BoolArray) -> IntArray:
+        """(n_nodes,): each node's label among those that its bag is allowed, (n_bags, n_labels); -1 for none."""
+        length = np.sqrt(np.maximum(self.kernel.diagonal(bags.graphs), 0))
+        rest = self.covered is None or self.covered < COVERED
+        return paint(contributions, length, bags, allowed, BACKGROUND if rest else None)
 
 
 class Learner(Protocol):

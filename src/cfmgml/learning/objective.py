@@ -32,7 +32,7 @@ from cfmgml.common.segments import lengths, segment_log_mean_exp
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 LOSSES = ("rank", "hamming")
-TERM_WEIGHTS = ("paper", "mean")
+TERM_WEIGHTS = {"paper": 2, "mean": 1, "sum": 0}  # the power of |Y+| or |Y-| that a threshold term is divided by
 IRRELEVANT = ("max", "all")
 
 
@@ -58,7 +58,7 @@ class RankLoss:
     loss
         ``"rank"``, or ``"hamming"`` to leave the pairs out (HLK).
     term_weights
-        ``"paper"`` divides by |Y+|^2 and |Y-|^2 as printed, ``"mean"`` by |Y+| and |Y-|.
+        ``"paper"`` divides by |Y+|^2 and |Y-|^2 as printed, ``"mean"`` by |Y+| and |Y-|, ``"sum"`` by nothing.
     irrelevant_graphs
         ``"max"``: an irrelevant label counts once, with the bag's best graph. ``"all"``: with each of its graphs.
     temperature, sharpness, rounding
@@ -79,7 +79,7 @@ class RankLoss:
     def __post_init__(self) -> None:
         for name, value, known in (
             ("loss", self.loss, LOSSES),
-            ("term_weights", self.term_weights, TERM_WEIGHTS),
+            ("term_weights", self.term_weights, tuple(TERM_WEIGHTS)),
             ("irrelevant", self.irrelevant_graphs, IRRELEVANT),
         ):
             if value not in known:
@@ -99,7 +99,7 @@ class RankLoss:
     def coefficients(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What each bag's three terms are multiplied by, with the 1/n of the mean; 0 where a term drops out."""
         plus, minus = self.relevant.sum(1), self.irrelevant.sum(1)
-        power = 2 if self.term_weights == "paper" else 1
+        power = TERM_WEIGHTS[self.term_weights]
         pairs = _inverse(plus * minus) if self.loss == "rank" else np.zeros(self.n_bags)
         return _inverse(plus**power) / self.n_bags, _inverse(minus**power) / self.n_bags, pairs / self.n_bags
 

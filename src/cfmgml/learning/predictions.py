@@ -6,8 +6,10 @@ column               level   type             what it says
 ``bag``              all     string           the bag's name, or its number, from 0, where bags have none
 ``graph``            g, n    string           the graph's name, or its number in its bag
 ``node``             n       string           the node's name, or its number in its graph
+``text``             g       string           the text that the graph was built from, where bags have it
 ``labels``           b, g    list of strings  the labels with a score above 0, in the model's order
 ``best``             b, g    string           the label with the largest score
+``words``            g       list of strings  beside a text: the words, and pairs of them, that add most to the best
 ``score:LABEL``      b, g    double           a bag's score is its best graph's
 ``probability:...``  b, g    double           of a model trained with probabilities
 ``adds:LABEL``       n       double           what the node adds to its graph's score (`CfMGML.explain`)
@@ -26,6 +28,7 @@ from cfmgml.common.typing import FloatArray, IntArray, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels.base import Kernel
 from cfmgml.learning.calibration import Calibration
+from cfmgml.learning.deciding import deciding_words
 
 LEVELS = ("bag", "graph", "node")
 
@@ -66,20 +69,32 @@ def prediction_table(
     else:
         scores, calibration = model.decision_function_graphs(bags) if scores is None else scores, model.calibration_
         best = scores if level == "graph" else segment_max(scores, bags.bag_ptr)
+        shown = bags.graph_texts if level == "graph" else None
+        if shown is not None:
+            columns["text"] = shown.tolist()
         columns["labels"] = [model.label_names_[row].tolist() for row in best > 0]
         columns["best"] = model.label_names_[best.argmax(axis=1)].tolist()
+        if shown is not None:
+            columns["words"] = _words(model, bags, best.argmax(axis=1))
         columns |= _numbers(model, "score", best)
         if calibration is not None:
             chances = calibration.graphs(scores) if level == "graph" else calibration.bags(scores, bags.bag_ptr)
             columns |= _numbers(model, "probability", chances)
-    return Table(prediction_kinds(model, level), columns)
+    return Table(prediction_kinds(model, level, bags.graph_texts is not None), columns)
 
 
-def prediction_kinds(model: Predictor, level: str) -> dict[str, type]:
-    """The names of the columns in their order, and what they hold."""
+def _words(model: Predictor, bags: BagDataset, best: IntArray) -> list[list[str]]:
+    if not model.kernel_.is_additive:
+        return [[] for _ in range(bags.n_graphs)]
+    return deciding_words(bags.graphs, model.explain(bags), best)
+
+
+def prediction_kinds(model: Predictor, level: str, texts: bool = False) -> dict[str, type]:
+    """The names of the columns in their order, and what they hold; ``texts``: whether bags have them."""
     kinds: dict[str, type] = dict.fromkeys(LEVELS[: LEVELS.index(level) + 1], str)
     if level != "node":
-        kinds |= {"labels": list, "best": str}
+        shown = texts and level == "graph"
+        kinds |= {**({"text": str} if shown else {}), "labels": list, "best": str, **({"words": list} if shown else {})}
     numbers = ["adds"] if level == "node" else ["score"] if model.calibration_ is None else ["score", "probability"]
     return kinds | {f"{number}:{name}": float for number in numbers for name in model.label_names_.tolist()}
 

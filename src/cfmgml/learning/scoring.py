@@ -115,6 +115,11 @@ class DualScorer(Scorer):
         """Directions at right angles in the space that the landmarks span, in which rows and weights are counted."""
         return factorize(self.columns.against(self.landmarks))
 
+    @cached_property
+    def landmark_scale(self) -> FloatArray:
+        """What kernel values with the landmarks are multiplied by; a server asks again and again."""
+        return normalising_scale(self.kernel.diagonal(self.landmarks))
+
     def rows(self, graphs: GraphBatch) -> FloatArray:
         return np.concatenate([self.columns.against(part) @ self.span.projection for part in _chunks(graphs)])
 
@@ -132,7 +137,7 @@ class DualScorer(Scorer):
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is kept can be made again
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
-        weights = self.dual_coef * normalising_scale(self.kernel.diagonal(self.landmarks))[:, None]
+        weights = self.dual_coef * self.landmark_scale[:, None]
         scale = normalising_scale(self.kernel.diagonal(graphs))
         done = [self._node_scores(part, weights) for part in _chunks(graphs)]
         return np.concatenate(done) * scale[segment_ids(graphs.node_ptr), None]

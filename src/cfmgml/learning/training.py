@@ -36,6 +36,7 @@ class Training:
     rank: int | None
     probability: bool
     random_state: Any  # whatever scikit-learn takes
+    refine: int
     compute: Compute
 
     @classmethod
@@ -52,6 +53,9 @@ class Training:
         check_number(self.temperature, "temperature", at_least=0)
         check_number(self.context, "context", at_least=0, below=1)
         check_number(self.tol, "tol", at_least=0)
+        check_number(self.refine, "refine", at_least=0, below=2**31, whole=True)
+        if self.refine and not self.is_cccp:
+            raise ValueError(f"refine={self.refine} learns again by solver='cccp', got {self.solver!r}.")
         for name, value in (("n_rounds", self.n_rounds), ("max_iter", self.max_iter), ("rank", self.rank)):
             if value is not None:
                 check_number(value, name, at_least=1, below=2**31, whole=True)
@@ -110,6 +114,11 @@ class Training:
             raise ValueError(f"{told}, got {self.solver!r}.")
         if self.probability:
             raise ValueError(f"probability=True needs scores of held-out bags{without}.")
+        if self.refine:
+            raise ValueError(
+                f"refine={self.refine} is for bags in memory: learn from a store or a stream with refine=0, or from a "
+                "BagDataset by fit."
+            )
         if self.context:
             raise ValueError(
                 f"context={self.context} is for bags in memory: learn from a store or a stream with context=0, or from "

@@ -29,8 +29,9 @@ def mine_subgraphs(
 ) -> SubgraphPatterns:
     """Find every connected subgraph that occurs in at least ``min_support`` graphs (gSpan; Yan & Han, ICDM 2002).
 
-    Graphs are seen as `GraphBatch.adjacency` has them, simple and undirected, and compared by ``node_labels``. A
-    pattern need not be induced. Patterns come in the order of their codes, each once, single nodes included.
+    Graphs are seen as `GraphBatch.adjacency` has them, simple and undirected, and compared by ``node_labels``; labels
+    of edges are ignored. A pattern need not be induced. Patterns come in the order of their codes, each once, single
+    nodes included.
 
     There can be very many: the search ends early when it has used up its time, memory or number of patterns. It then
     warns and returns what it found, and ``stopped_by`` says why; since the search goes deep first, patterns of the

@@ -59,6 +59,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "n_iter": learned.n_iter,
         "gradient_norm": None if np.isnan(learned.gradient_norm) else learned.gradient_norm,
         "rate": None if learned.steps is None else learned.steps.rate,
+        "covered": learned.covered,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
         "versions": versions(learned.builder),
@@ -108,6 +109,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         builder=builder_of(meta["info"]),
         calibration=calibration,
         steps=_step_sizes(meta, arrays, scorer),
+        covered=_share(meta.get("covered"), "covered"),
     )
     return model
 
@@ -118,6 +120,12 @@ def check_numbers(array: Array, shape: tuple[int | None, ...], name: str) -> Arr
     if not fits or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise TypeError(f"{name} must be finite numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
     return check_finite(array, name)
+
+
+def _share(value: float | None, name: str) -> float | None:
+    if value is not None:
+        check_number(value, name, at_least=0)
+    return value
 
 
 def _count(value: int, name: str) -> int:
@@ -134,7 +142,7 @@ def _try(scorer: Scorer, intercept: FloatArray) -> None:
         else:
             attributes = np.zeros((1, _n_attributes(scorer.kernel)))
             no_edges, label = np.zeros((2, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
-            graphs = GraphBatch(np.array([0, 1]), np.array([0, 0]), no_edges, label, attributes)
+            graphs = GraphBatch(np.array([0, 1]), np.array([0, 0]), no_edges, label, attributes, edge_labels=label[:0])
         scores = scorer.scores(graphs)
     if not np.isfinite(scores.sum() + intercept.sum()):
         raise TypeError("a trial score must be finite; the weights are too large, or not numbers")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cfmgml.builders.texts.texts import KEYWORDS
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets import load_cora_topics, load_dblp, load_hallmarks, load_msrc_v2, load_scene, load_voc2012
 from cfmgml.evaluation.data_sets import DataSet, Load, joined
@@ -73,10 +74,15 @@ ABOUT_NODES = {
     "labels": "the median colour bin of each superpixel, Weisfeiler-Lehman kernel",
 }
 TEXT = WeisfeilerLehman(n_iter=1, tfidf=True)
+_TEXTS = {**KEYWORDS, "text": False}
 
 
 def _papers(field: str, n_graphs: int) -> DataSet:
-    load, options = (load_cora_topics, {"n_labels": 13}) if field == "AI" else (load_dblp, {"field": field})
+    load, options = (
+        (load_cora_topics, {"n_labels": 13, "text": False})
+        if field == "AI"
+        else (load_dblp, {"field": field, **_TEXTS})
+    )
     source = "Cora, title terms" if field == "AI" else "abstracts"
     key, title = f"dblp_{field.lower()}", f"DBLP ({field})"
     return DataSet(
@@ -106,7 +112,7 @@ DATA_SETS: dict[str, DataSet] = {
         _papers("AI", 7143),
         DataSet(
             "hallmarks", "Hallmarks", "abstracts by sentence, with experts' labels; Weisfeiler-Lehman kernel",
-            _variant(load_hallmarks), TEXT, None, _variant(load_hallmarks, single_graph=True),
+            _variant(load_hallmarks, **_TEXTS), TEXT, None, _variant(load_hallmarks, single_graph=True, **_TEXTS),
             ranked=True, n_graphs=14919,
         ),
         _pictures("voc2012", "VOC 2012", load_voc2012, 4141, "rich", _NODES, True),

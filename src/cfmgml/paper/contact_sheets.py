@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cfmgml.builders.texts.texts import KEYWORDS
 from cfmgml.common.segments import segment_max
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
@@ -115,7 +116,7 @@ def text_sheet(
 
     from cfmgml.plots import plot_bag
 
-    bags, texts = load_hallmarks(data), load_hallmarks_texts(data)
+    bags, texts = load_hallmarks(data, **KEYWORDS), load_hallmarks_texts(data)
     model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
     shown = held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed)
     n_rows = -(-shown.bags.n_bags // 2)

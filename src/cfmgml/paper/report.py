@@ -24,7 +24,10 @@ CONVERGENCE = {
 
 def write_paper_report(results: Results, out: Path, about: About, samples: Mapping[str, str]) -> Path:
     """Write ``report.html``, with these captions and pictures, and the folder ``tables``."""
-    return report.write_files(results, out, table_files(results), paper_page(results, about, samples))
+    files = table_files(results)
+    if about.quick:  # its figures say nothing about the methods
+        del files["findings.md"]
+    return report.write_files(results, out, files, paper_page(results, about, samples))
 
 
 def table_files(results: Results) -> dict[str, str]:
@@ -38,7 +41,7 @@ def paper_page(results: Results, about: About, samples: Mapping[str, str]) -> st
     beside = "".join(f"<h3>{escape(table.title)}</h3>{plain(table)}" for table in against_tables(results))
     parts = sections(results, beside)
     parts |= {
-        "findings": ("Findings", _findings(findings(results))),
+        "findings": ("Findings", "" if about.quick else _findings(findings(results))),
         "convergence": ("Convergence", convergence_section(results)),
         "samples": ("Samples", _samples(samples)),
     }

@@ -22,8 +22,8 @@ def plot_bag(
     ax: "Axes | None" = None,
     **content: Any,
 ) -> "Axes":
-    """Draw one bag as its builder shows it (a picture with its regions, texts with their keywords, graphs), and what
-    was predicted for it.
+    """Draw one bag as its builder shows it (a picture with its regions, texts with their keywords, graphs with labels
+    of nodes and edges), and what was predicted for it.
 
     Parameters
     ----------
@@ -40,8 +40,10 @@ def plot_bag(
     ax
         Where to draw; by default a new figure.
     **content
-        What the bags themselves do not keep: ``image`` and ``segments``, or ``folder``
-        (`builders.pictures.drawing.plot_image_bag`); or ``texts`` (`builders.texts.drawing.plot_text_bag`).
+        For graphs of your own, ``positions`` (n_nodes, 2); without them nodes lie where a spring layout puts them. Or
+        what the bags themselves do not keep: ``image`` and ``segments``, or ``folder``, and ``painted``, what
+        ``model.paint(bags)`` gives (`builders.pictures.drawing.plot_image_bag`); or ``texts``
+        (`builders.texts.drawing.plot_text_bag`).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Any bag as a picture: its graphs, their nodes in circles, coloured by what they say for a label."""
+"""Any bag as a picture: its graphs as networks, or their nodes in circles, coloured by what they say for a label."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,8 @@ import numpy as np
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.plots.shown import HEAT, Shown, import_pyplot, select_bag, verdict_colour
+from cfmgml.plots.network import draw_network
+from cfmgml.plots.shown import Shown, heat_colour, import_pyplot, select_bag, strongest, verdict_colour
 from cfmgml.plots.text_flow import drawable
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST_NODES = 36  # around the circle; more cannot be read
 MOST_GRAPHS = 6  # beside one another
-NEUTRAL = "#e3e3e3"
 
 
 def plot_graph_bag(
@@ -26,8 +26,11 @@ def plot_graph_bag(
     contributions: FloatArray | None = None,
     label: int | str | None = None,
     ax: "Axes | None" = None,
+    positions: FloatArray | None = None,
 ) -> "Axes":
     """Draw a bag of any graphs, best first for the label; `cfmgml.plots.plot_bag` says what the parameters are.
+
+    Nodes lie at ``positions`` (n_nodes of all bags, 2), or where a spring layout puts them.
 
     >>> graphs = GraphBatch(node_ptr=[0, 2, 3], edge_ptr=[0, 1, 1], edges=[[0], [1]], node_labels=[6, 7, 6])
     >>> plot_graph_bag(BagDataset(graphs, [0, 2], bag_names=["sugar"])).get_title(loc="left")
@@ -43,13 +46,26 @@ def plot_graph_bag(
         ax = plt.figure(figsize=(max(4.0, 3.2 * len(order)), 4.2)).add_axes((0.02, 0.02, 0.96, 0.86))
     ax.set_axis_off()
     ax.set_title(drawable(_title(shown)), loc="left", fontsize=10, parse_math=False)
+    places = None if positions is None else _places_of(bags, bag, positions)
     for place, number in enumerate(order.tolist()):
+        nodes = slice(*shown.bag.graphs.node_ptr[number : number + 2].tolist())
         inset = ax.inset_axes((place / len(order), 0.0, 0.96 / len(order), 0.9))
         names = shown.bag.graph_names
-        draw_graph(inset, shown, number, f"graph {number + 1}" if names is None else str(names[number]), "nodes")
+        name = f"graph {number + 1}" if names is None else str(names[number])
+        draw_network(inset, shown, number, name, None if places is None else places[nodes])
         if shown.scores is not None:
             inset.title.set_color(verdict_colour(shown.scores[number], shown.truth(number)))
     return ax
+
+
+def _places_of(bags: BagDataset, bag: int, positions: FloatArray) -> FloatArray:
+    """The share of one bag in the positions of all."""
+    whole = np.asarray(positions, dtype=np.float64)
+    if whole.shape != (bags.graphs.n_nodes, 2):
+        raise ValueError(f"positions must have shape ({bags.graphs.n_nodes}, 2), one a node, got {whole.shape}.")
+    first = bags.bag_ptr[:-1][bag]
+    start, stop = bags.graphs.node_ptr[[first, first + len(bags[bag].graphs)]]
+    return np.asarray(whole[start:stop])
 
 
 def _title(shown: Shown) -> str:
@@ -60,19 +76,6 @@ def _title(shown: Shown) -> str:
     if one.n_graphs > MOST_GRAPHS:
         parts.append(f"{MOST_GRAPHS} of {one.n_graphs} graphs")
     return "; ".join(parts)
-
-
-def strongest(shown: Shown) -> float:
-    return 0.0 if shown.contributions is None else float(np.abs(shown.contributions).max())
-
-
-def heat_colour(value: float, strongest: float) -> Any:
-    """Red for, blue against, pale where weak; grey without contributions."""
-    if strongest == 0:
-        return NEUTRAL
-    from matplotlib import colormaps
-
-    return colormaps[HEAT](0.5 + 0.33 * value / strongest)
 
 
 def decider(shown: Shown) -> int:

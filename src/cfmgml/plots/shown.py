@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 
 RIGHT, WRONG, UNKNOWN = "#1b7837", "#b2182b", "#555555"
 HEAT = "RdBu_r"  # red speaks for the label, blue against it
+NEUTRAL = "#e3e3e3"
 
 
 class Shown(NamedTuple):
@@ -30,6 +31,19 @@ class Shown(NamedTuple):
         """The contributions of one graph's nodes; without any, zeros."""
         nodes = slice(*self.bag.graphs.node_ptr[graph : graph + 2])
         return np.zeros(nodes.stop - nodes.start) if self.contributions is None else self.contributions[nodes]
+
+
+def strongest(shown: Shown) -> float:
+    return 0.0 if shown.contributions is None else float(np.abs(shown.contributions).max())
+
+
+def heat_colour(value: float, strongest: float) -> Any:
+    """Red for, blue against, pale where weak; grey without contributions."""
+    if strongest == 0:
+        return NEUTRAL
+    from matplotlib import colormaps
+
+    return colormaps[HEAT](0.5 + 0.33 * value / strongest)
 
 
 def import_pyplot() -> Any:
@@ -54,9 +68,19 @@ def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, labe
     column = _label_number(one, scores, label)
     if contributions is not None:
         whole = _check(contributions, (bags.graphs.n_nodes, bags.n_labels), "contributions", "model.explain(bags)")
-        first, last = bags.graphs.node_ptr[[start, start + one.n_graphs]]
-        contributions = None if column is None else whole[first:last, column]
+        contributions = None if column is None else whole[_nodes_of_bag(bags, bag), column]
     return Shown(one, scores, contributions, column)
+
+
+def painted_nodes(bags: BagDataset, bag: int, painted: ArrayLike) -> IntArray:
+    """One bag's share of the labels of all nodes."""
+    labels = np.asarray(painted)
+    if labels.shape != (bags.graphs.n_nodes,) or not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(
+            f"painted must be whole numbers of shape ({bags.graphs.n_nodes},), as model.paint(bags) gives them, got "
+            f"{labels.dtype} of shape {labels.shape}."
+        )
+    return labels[_nodes_of_bag(bags, bag)]
 
 
 def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
@@ -71,6 +95,12 @@ def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
     if truth.any():
         return RIGHT if truth[scores.argmax()] else WRONG
     return WRONG if scores.max() > 0 else UNKNOWN
+
+
+def _nodes_of_bag(bags: BagDataset, bag: int) -> slice:
+    """Where a bag's nodes stand among all."""
+    first, last = bags.bag_ptr[:-1][bag], bags.bag_ptr[1:][bag]
+    return slice(*bags.graphs.node_ptr[[first, last]].tolist())
 
 
 def _check(values: Any, shape: tuple[int, int], name: str, source: str) -> FloatArray:

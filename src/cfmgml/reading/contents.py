@@ -9,14 +9,13 @@ import numpy as np
 from cfmgml.common.typing import HashArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.weisfeiler_lehman import mix, refine
 
 N_ROUNDS = 4  # of refinement: how far around a node is looked
 CHUNK = 2**22  # numbers of attributes at a time
 
 
 def graph_digests(graphs: GraphBatch) -> HashArray:
-    """A hash of each graph's structure, node labels and node attributes, (n_graphs,), in linear time.
+    """A hash of each graph's structure, node and edge labels and node attributes, (n_graphs,), in linear time.
 
     The order of nodes does not count, nor do names and weights. Structure is seen as Weisfeiler-Lehman refinement sees
     it: what four rounds cannot tell apart is the same.
@@ -28,17 +27,24 @@ def graph_digests(graphs: GraphBatch) -> HashArray:
     >>> first == turned, first == other
     (True, False)
     """
-    ptr, neighbours = graphs.adjacency
+    from cfmgml.kernels.weisfeiler_lehman import mix, refine, refine_along  # with scikit-learn: workers would wait
+
+    arcs = None if graphs.edge_labels is None else graphs.arcs_as_stored
     colour = _node_hashes(graphs)
     total = np.zeros(graphs.n_graphs, dtype=np.uint64)
     for number in range(N_ROUNDS + 1):
-        colour = refine(colour, ptr, neighbours) if number else mix(colour)
+        if number == 0:
+            colour = mix(colour)
+        else:
+            colour = refine(colour, *graphs.adjacency) if arcs is None else refine_along(colour, arcs)
         sums = np.append(np.uint64(0), np.cumsum(mix(colour)))  # modulo 2^64, as differences are
         total = mix(total + np.diff(sums[graphs.node_ptr]))
     return total
 
 
 def _node_hashes(graphs: GraphBatch) -> HashArray:
+    from cfmgml.kernels.weisfeiler_lehman import mix
+
     hashes = np.ones(graphs.n_nodes, dtype=np.uint64)  # not 0, which mixes to 0: graphs without labels have a structure
     if graphs.node_labels is not None:
         hashes += mix(graphs.node_labels.astype(np.int64).view(np.uint64) + np.uint64(1))

@@ -1,7 +1,7 @@
 """Folders, globs and files as a list of files."""
 
 import glob
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -37,15 +37,33 @@ def _expand(source: str | Path, suffixes: Collection[str], noun: str) -> list[Pa
     return files
 
 
-def file_names(files: Sequence[Path], *further: Callable[[Path], str]) -> list[str]:
-    """What to call each file: without folder and suffix, where these names differ; or else as one of the ``further``
-    ways makes them differ; or else by its path."""
-    namings: list[Callable[[Path], str]] = [lambda file: file.stem, *further, Path.as_posix]
-    for naming in namings:
+def file_names(files: Sequence[Path], *namings: Callable[[Path], str]) -> list[str]:
+    """What to call each file: as the first of the ``namings`` that tells all of them apart, or else by its path. By
+    default without its folder and with its suffix, as tables of labels call files."""
+    ways = [*(namings or [lambda file: file.name]), Path.as_posix]
+    for naming in ways:
         names = [naming(file) for file in files]
         if len(set(names)) == len(names):
             break
     return names
+
+
+def stems_of_names(names: Iterable[str] | None, n_bags: int, suffixes: Collection[str] = ()) -> list[str]:
+    """What to call a file made of each bag: the last part of the bag's name, without one of the ``suffixes``, where
+    these differ; or else with it; or else all of it, its parts joined by ``-``; numbers for bags without names.
+
+    >>> stems_of_names(["a/cow", "b/sky"], 2), stems_of_names(["a/cow", "b/cow"], 2), stems_of_names(None, 2)
+    (['cow', 'sky'], ['a-cow', 'b-cow'], ['0', '1'])
+    >>> stems_of_names(["cow.png", "no.5"], 2, [".png"]), stems_of_names(["cow.png", "cow.jpg"], 2, [".png", ".jpg"])
+    (['cow', 'no.5'], ['cow.png', 'cow.jpg'])
+    """
+    called = [str(number) for number in range(n_bags)] if names is None else [str(name) for name in names]
+    last = [Path(name).name for name in called]
+    plain = [Path(name).stem if Path(name).suffix.lower() in suffixes else name for name in last]
+    for tried in (plain, last):
+        if len(set(tried)) == len(tried):
+            return tried
+    return ["-".join(Path(name).parts) for name in called]
 
 
 def file_state(file: str | Path | Literal[False] | None) -> list[str | int] | None:

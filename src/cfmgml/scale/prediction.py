@@ -57,12 +57,16 @@ class StorePredictions:
     def write(self, path: str | Path) -> int:
         """Write the table that the name asks for, in one step; returns how many rows it has."""
         form = check_writable(path)
-        with atomic_write(path) as stream, form.join(stream, prediction_kinds(self.model, self.level)) as add:
+        with atomic_write(path) as stream, form.join(stream, self._kinds) as add:
             return self._add_all(add, form)
+
+    @property
+    def _kinds(self) -> dict[str, type]:
+        return prediction_kinds(self.model, self.level, has_texts(self.store))
 
     def write_text(self, stream: Writable, form: TextFormat) -> int:
         """The same as `write`, to a stream."""
-        with form.join(stream, prediction_kinds(self.model, self.level)) as add:
+        with form.join(stream, self._kinds) as add:
             return self._add_all(add, form)
 
     def write_folder(self, folder: str | Path) -> Path:
@@ -148,6 +152,10 @@ def model_digest(model: StorePredictor) -> str:
     return digest_of(arrays, kernel_digest(learned.scorer.kernel), kind, columns, model.dtype)
 
 
+def has_texts(store: BagStore) -> bool:
+    return "graphs.text" in store.columns
+
+
 def _items(store: BagStore) -> list[Item]:
     first_bags = np.cumsum([0, *(part.n_bags for part in store.partitions)])[:-1].tolist()
     return list(enumerate(first_bags))
@@ -181,7 +189,9 @@ def _write_partition(item: Item, model: StorePredictor, digest: str, store: BagS
         adders = {}
         for level, path in missing.items():
             stream = files.enter_context(atomic_write(path))
-            adders[level] = files.enter_context(PARQUET.join(stream, prediction_kinds(model, level), metadata))
+            adders[level] = files.enter_context(
+                PARQUET.join(stream, prediction_kinds(model, level, has_texts(store)), metadata)
+            )
         for tables in _tables(item, model, store, list(missing)):
             for level, table in tables.items():
                 adders[level](PARQUET.encode(table))

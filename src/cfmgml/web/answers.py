@@ -1,12 +1,13 @@
 """From an input to an answer: build its graphs, ask the model, and say where on the input the nodes lie.
 
 Nothing is computed here that the model does not say: scores are `decision_function_graphs`, a bag's score is its best
-graph's, and contributions are `explain`.
+graph's, contributions are `explain` and what is painted is `paint`.
 """
 
 import contextlib
 import io
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,10 @@ from cfmgml.data.builder import BagBuilder
 from cfmgml.data.questions import Question, Reply, Route
 from cfmgml.learning.predictions import prediction_table
 from cfmgml.model.cfmgml import CfMGML
+from cfmgml.plots.colours import hex_colours
+from cfmgml.web.corrections import corrected_bags
 from cfmgml.web.exhibits import check_servable
+from cfmgml.web.familiarity import Familiarity
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.own_graphs import build_own
 
@@ -45,6 +49,14 @@ class Analyst:
             return self._answer(builder, build_own(question.content, self.model.kernel_, self.limits))
         return self._answer(builder, builder.ask(question, self.limits))
 
+    def bags(self, inputs: list[dict[str, Any]]) -> bytes:
+        """A file of bags, of inputs with their labels."""
+        return corrected_bags(self.model, inputs, self.limits)
+
+    @cached_property
+    def _familiarity(self) -> Familiarity:
+        return Familiarity(self.model.learned_.scorer)
+
     def warm_up(self) -> None:
         """Import and compile what the first request would otherwise wait for."""
         builder = check_servable(self.model)
@@ -64,7 +76,9 @@ class Analyst:
         order = np.argsort(-of_bag, kind="stable")
         ptr = built.bag.graphs.node_ptr
         nodes = self.model.explain(built.bag) if self.model.kernel_.is_additive else None
-        drawing = {"drawing": self._drawing(builder, built.bag, scores, nodes)} if built.drawn else {}
+        drawing: dict[str, Any] = {"drawing": self._drawing(builder, built.bag, scores, nodes)} if built.drawn else {}
+        if nodes is not None and "picture" in built.shown:
+            drawing["painting"] = self._painting(built.bag, nodes, of_bag)
         return {
             "kind": builder.kind,
             "threshold": THRESHOLD,
@@ -75,6 +89,7 @@ class Analyst:
                 for k, (row, entry) in enumerate(zip(scores, built.graphs, strict=True))
             ],
             "explanation": None if nodes is None else self._explanation(nodes, order[: self.limits.explained]),
+            "familiarity": self._familiarity.of(built.bag.graphs, builder.part),
             **built.shown,
             **drawing,
         }
@@ -110,16 +125,24 @@ class Analyst:
             "contributions": contributions[:, columns].T.tolist(),
         }
 
+    def _painting(self, bag: BagDataset, contributions: FloatArray, of_bag: FloatArray) -> dict[str, Any]:
+        """What `paint` gives, among the labels that are predicted."""
+        painted = self.model.learned_.paint(bag, contributions, of_bag[None] > THRESHOLD)
+        return {"nodes": painted.tolist(), "colours": hex_colours(len(self.model.label_names_))}
+
     def _drawing(
         self, builder: BagBuilder, bag: BagDataset, scores: FloatArray, contributions: FloatArray | None
     ) -> str | None:
         """The bag as its builder draws it, as an SVG; None where matplotlib is not installed."""
+        named = replace(bag, label_names=self.model.label_names_)
+        own = builder.svg(named, contributions, scores)
+        if own is not None:
+            return own
         try:
             from matplotlib.figure import Figure
         except ImportError:
             return None
         figure = Figure(figsize=(max(5.0, min(3.2 * bag.n_graphs, 18.0)), 4.4))
-        named = replace(bag, label_names=self.model.label_names_)
         place = figure.add_axes((0.02, 0.02, 0.96, 0.86))
         drawn = cast(Figure, builder.show(named, 0, contributions, scores=scores, ax=place).figure)
         stream = io.StringIO()

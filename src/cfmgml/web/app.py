@@ -11,7 +11,7 @@ from cfmgml.web.limits import Limits
 from cfmgml.web.metrics import Metrics
 from cfmgml.web.problems import add_problems
 from cfmgml.web.request_guard import LOOPBACK, RequestGuard
-from cfmgml.web.routes import API, add_catalogue, add_page, add_questions, add_status
+from cfmgml.web.routes import API, add_catalogue, add_corrections, add_page, add_questions, add_status
 from cfmgml.web.service import ModelService
 
 if TYPE_CHECKING:
@@ -84,4 +84,5 @@ def create_app(
     add_status(app, service, metrics)
     add_catalogue(app, service)
     add_questions(app, service)
+    add_corrections(app, service)
     return app

@@ -1,6 +1,7 @@
 """What is on show: a model, what to call it, and inputs to try it on."""
 
-from collections.abc import Mapping
+import mimetypes
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ from cfmgml.data.builder import BagBuilder, known_builder
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.limits import Limits
 
+MOST_SAMPLES = 40
+
 
 @dataclass(frozen=True)
 class Sample:
-    """An input to try: a name, and an image's bytes or a text.
+    """An input to try: a name, an image's bytes or a text, and what each of its parts is, where that is known.
 
     >>> Sample("greeting", "Hello there.").media_type
     'text/plain'
@@ -21,10 +24,40 @@ class Sample:
     title: str
     content: bytes | str
     media_type: str = "text/plain"
+    truth: tuple[str, ...] = ()
 
     @property
     def data(self) -> bytes:
         return self.content.encode() if isinstance(self.content, str) else self.content
+
+
+def read_samples(paths: Iterable[str | Path]) -> tuple[Sample, ...]:
+    """Files as samples, and those of folders; an image is one by its suffix, anything else is a text.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "greeting.txt").write_text("Hello there.")
+    ...     read_samples([folder])
+    (Sample(title='greeting', content='Hello there.', media_type='text/plain', truth=()),)
+    """
+    files = [file for path in map(Path, paths) for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    chosen = [file for file in files if file.is_file() and not file.name.startswith(".")] if files else []
+    missing = next((file for file in files if not file.exists()), None)
+    if missing is not None:
+        raise FileNotFoundError(f"there is no sample {missing}.")
+    if len(chosen) > MOST_SAMPLES:
+        raise ValueError(f"a page has {MOST_SAMPLES} samples at most, got {len(chosen)}.")
+    return tuple(_read_sample(file) for file in chosen)
+
+
+def _read_sample(file: Path) -> Sample:
+    media_type = mimetypes.guess_type(file.name)[0] or ""
+    if media_type.startswith("image/"):
+        return Sample(file.stem, file.read_bytes(), media_type)
+    try:
+        return Sample(file.stem, file.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the sample {file} is neither an image nor a text in UTF-8.") from error
 
 
 @dataclass(frozen=True)
@@ -104,7 +137,7 @@ def describe(name: str, exhibit: Exhibit, limits: Limits) -> dict[str, Any]:
         "probabilities": model.calibration_ is not None,
         "regions": None if builder.most_parts is None else min(builder.most_parts, limits.regions),
         "samples": [
-            {"id": number, "title": sample.title, "media_type": sample.media_type}
+            {"id": number, "title": sample.title, "media_type": sample.media_type, "truth": list(sample.truth)}
             for number, sample in enumerate(exhibit.samples)
         ],
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cfmgml.common.layout import spring_layout
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import Json
 from cfmgml.data.bags import BagDataset
@@ -16,6 +17,8 @@ from cfmgml.web.limits import Limits, Refused
 
 if TYPE_CHECKING:
     from cfmgml.web.schemas import GraphInput
+
+MOST_DRAWN, MOST_NODES = 24, 150  # graphs that are laid out, and nodes of each: time grows with the square of these
 
 
 def build_own(data: bytes, kernel: Kernel, limits: Limits) -> Reply:
@@ -31,7 +34,18 @@ def build_own(data: bytes, kernel: Kernel, limits: Limits) -> Reply:
     entries = [{"name": graph.name or f"graph {number + 1}"} for number, graph in enumerate(given)]
     words = np.array([str(label) for graph in given for label in graph.node_labels or []])
     named = replace(bag, graphs=replace(bag.graphs, node_names=words if words.size else None))
-    return Reply(bag, entries, {"texts": nodes_as_words(named)})
+    return Reply(bag, entries, {"texts": nodes_as_words(named), "networks": _networks(bag.graphs)})
+
+
+def _networks(graphs: GraphBatch) -> list[Json]:
+    """Where to draw the nodes of graphs that can be seen, first come, first drawn."""
+    drawn = []
+    for number in range(min(graphs.n_graphs, MOST_DRAWN)):
+        graph = graphs[number]
+        if graph.n_nodes <= MOST_NODES:
+            places = np.round(spring_layout(graph.edges, graph.n_nodes), 3)
+            drawn.append({"graph": number, "places": places.tolist(), "edges": graph.edges.T.tolist()})
+    return drawn
 
 
 def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
@@ -46,7 +60,7 @@ def _read(data: bytes, limits: Limits) -> "list[GraphInput]":
             return
         sizes = {name: len(value) for name, value in members.items() if isinstance(value, list)}
         nodes = max(sizes.get("node_labels", 0), sizes.get("node_attributes", 0))
-        counts.update(graphs=1, nodes=nodes, edges=sizes.get("edges", 0))
+        counts.update(graphs=1, nodes=nodes, edges=max(sizes.get("edges", 0), sizes.get("edge_labels", 0)))
         for noun, limit in most.items():
             if counts[noun] > limit:
                 reason = f"The input has at least {counts[noun]:,} {noun}; {limit:,} are the most."
@@ -62,16 +76,24 @@ def _size(graph: "GraphInput", number: int) -> int:
         raise _bad(number, "must have node_labels or node_attributes, with an entry a node")
     if len(set(rows)) > 1:
         raise _bad(number, f"has {rows[0]} node_labels and {rows[1]} node_attributes")
-    if len(set(map(type, graph.node_labels or []))) > 1:
-        raise _bad(number, "has numbers and strings among its node_labels")
+    if graph.edge_labels is not None and len(graph.edge_labels) != len(graph.edges):
+        raise _bad(number, f"has {len(graph.edges)} edges and {len(graph.edge_labels)} edge_labels")
+    for name in ("node_labels", "edge_labels"):
+        if len(set(map(type, getattr(graph, name) or []))) > 1:
+            raise _bad(number, f"has numbers and strings among its {name}")
     if any(max(edge) >= rows[0] for edge in graph.edges):
         raise _bad(number, f"has an edge to a node that is not there: its nodes are 0 to {rows[0] - 1}")
     return rows[0]
 
 
 def _check_alike(given: "list[GraphInput]") -> None:
-    if len({type(graph.node_labels[0]) if graph.node_labels else None for graph in given}) > 1:
-        raise Refused(422, "bad_graphs", "All graphs must have node_labels of one kind, numbers or strings, or none.")
+    kinds = {
+        "node_labels": {type(graph.node_labels[0]) if graph.node_labels else None for graph in given},
+        "edge_labels": {type(graph.edge_labels[0]) if graph.edge_labels else None for graph in given if graph.edges},
+    }
+    for name, found in kinds.items():
+        if len(found) > 1:
+            raise Refused(422, "bad_graphs", f"All graphs must have {name} of one kind, numbers or strings, or none.")
     widths = {len(row) for graph in given for row in graph.node_attributes or [[]]}
     if len(widths) > 1:
         raise Refused(422, "bad_graphs", f"All nodes must have the same number of attributes, got {sorted(widths)}.")
@@ -88,6 +110,10 @@ def _batch(given: "list[GraphInput]", sizes: list[int]) -> GraphBatch:
         for graph, start in zip(given, node_ptr.tolist(), strict=False)
     ]
     labels = [label for graph in given for label in graph.node_labels or []]
+    bonds = [label for graph in given for label in graph.edge_labels or []]
+    labelled = bonds or any(
+        graph.edge_labels is not None for graph in given
+    )  # of graphs without edges: none, but there
     attributes = [row for graph in given for row in graph.node_attributes or []]
     return GraphBatch(
         node_ptr,
@@ -95,4 +121,5 @@ def _batch(given: "list[GraphInput]", sizes: list[int]) -> GraphBatch:
         np.concatenate(pairs).T,
         node_labels=np.array(labels) if labels else None,
         node_attributes=np.array(attributes, dtype=np.float64) if attributes else None,
+        edge_labels=np.array(bonds) if labelled else None,
     )

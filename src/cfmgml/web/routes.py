@@ -183,6 +183,31 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
         return await ask(request, "file", model, table, format)
 
 
+def add_corrections(app: "FastAPI", service: ModelService) -> None:
+    from fastapi import Request, Response
+
+    from cfmgml.web.corrections import read_inputs
+    from cfmgml.web.schemas import CorrectedInputs
+
+    file = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+
+    @app.post(
+        f"{API}/models/{{model}}/bags",
+        response_class=Response,
+        responses={
+            200: {"description": "A file of bags.", "content": file},
+            **problem_answers(400, 404, 408, 413, 415, 422, 500, 503, 504),
+        },
+        openapi_extra={"requestBody": {"required": True, "content": _json_body(CorrectedInputs)}},
+        tags=["answers"],
+    )
+    async def bags(model: str, request: Request) -> Response:
+        """Inputs with their right labels as bags, for `cfmgml train`; nothing of them is kept here."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, "wrong_type", "Content-Type must be application/json.")
+        return await service.ask(request, {"model": model, "route": "bags"}, service.limits.body_bytes, read_inputs)
+
+
 def _json_body(kind: Any) -> Json:
     """A body for the OpenAPI document, with what it is made of in its place: references would lead nowhere there."""
     schema = kind.model_json_schema()

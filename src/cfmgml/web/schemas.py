@@ -24,6 +24,7 @@ class SampleInfo(BaseModel):
     id: int
     title: str
     media_type: str
+    truth: list[str] = Field(description="The label of each of its graphs; empty where that is not known.")
 
 
 class ModelInfo(BaseModel):
@@ -96,12 +97,37 @@ class Picture(BaseModel):
     regions: list[int]
 
 
+class Painting(BaseModel):
+    """The label of each node of a picture, among those predicted: `paint`."""
+
+    nodes: list[int] = Field(description="A place in label_names a node; -1 is none.")
+    colours: list[str] = Field(description="One a label, such as #e69f00: those of painted masks.")
+
+
 class MarkedText(BaseModel):
     """A sentence and where its keywords stand, or a graph's nodes as words: start, stop (in code points) and node."""
 
     graph: int
     text: str
     marks: list[list[int]]
+
+
+class Network(BaseModel):
+    """A graph that can be drawn."""
+
+    graph: int
+    places: list[list[float]] = Field(description="Of each node, x and y from -1 to 1, the second upwards.")
+    edges: list[list[int]] = Field(description="Pairs of nodes, counted within the graph.")
+
+
+class FamiliarityAnswer(BaseModel):
+    """How like the input is to what the model learned from, as far as it can say."""
+
+    unlike: list[int] = Field(
+        description="Graphs that are further from every training graph than 99 in 100 of these are from one another."
+    )
+    unknown: list[int] = Field(description="Nodes with a label that no training graph had.")
+    warning: str | None = Field(description="A sentence for people, where scores say little.")
 
 
 PredictionRow = dict[str, str | float | list[str]]  # of a table, by column
@@ -116,8 +142,11 @@ class Answer(BaseModel):
     labels: list[LabelAnswer] = Field(description="Best first.")
     graphs: list[GraphAnswer]
     explanation: Explanation | None
+    familiarity: FamiliarityAnswer
     picture: Picture | None = None
+    painting: Painting | None = Field(None, description="Of pictures, where answers have an explanation.")
     texts: list[MarkedText] | None = None
+    networks: list[Network] | None = Field(None, description="Of somebody's own graphs, those that are not too large.")
     drawing: str | None = Field(None, description="An SVG, of a kind of input that is neither.")
 
 
@@ -129,13 +158,31 @@ class GraphInput(BaseModel, extra="forbid", strict=True):
     node_attributes: Checked[Checked[Attribute]] | None = Field(
         None, description="As many numbers a node as in training."
     )
-    edges: Checked[Edge] = Field(default=[], description="Pairs of nodes; their direction does not count.")
+    edges: Checked[Edge] = Field(
+        default=[], description="Pairs of nodes; their direction does not count, unless the model says so."
+    )
+    edge_labels: Checked[NodeLabel] | None = Field(None, description="An entry an edge: numbers, or strings.")
 
 
 class GraphsInput(BaseModel, extra="forbid", strict=True):
     """A bag: its graphs."""
 
     graphs: Checked[GraphInput] = Field(min_length=1)
+
+
+class CorrectedInput(BaseModel, extra="forbid", strict=True):
+    """An input and the labels that it has."""
+
+    name: str = Field(min_length=1, max_length=200, description="What its bag is called.")
+    labels: Checked[str]
+    content: str = Field(description="A text, graphs as JSON in a string, or an image's or a file's bytes as base64.")
+    regions: Annotated[int, Field(ge=1)] | None = Field(None, description="Of an image: as it was asked about.")
+
+
+class CorrectedInputs(BaseModel, extra="forbid", strict=True):
+    """Inputs to learn from."""
+
+    inputs: Checked[CorrectedInput] = Field(min_length=1, max_length=500)
 
 
 class Health(BaseModel):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfmgml.web.app import create_app, import_fastapi
-from cfmgml.web.exhibits import Exhibit
+from cfmgml.web.exhibits import Exhibit, read_samples
 from cfmgml.web.limits import Limits
 from cfmgml.web.request_guard import LOOPBACK
 
@@ -33,6 +33,7 @@ def serve(
     allow_hosts: Collection[str] = (),
     device: str | None = None,
     dtype: str | None = None,
+    samples: Collection[str | Path] = (),
 ) -> None:
     """Serve the page and the API for a model's file, until stopped with Ctrl-C.
 
@@ -50,8 +51,11 @@ def serve(
         Names by which it may be asked, beside its address: a proxy's, or this machine's own in its network.
     device, dtype
         Where and in which precision the model computes, see `CfMGML`; by default as its file says.
+    samples
+        Files, and folders of them, that the page offers to try.
     """
-    exhibit = Exhibit(model_path, title=Path(model_path).stem, device=device, dtype=dtype)
+    title = Path(model_path).stem
+    exhibit = Exhibit(model_path, title=title, samples=read_samples(samples), device=device, dtype=dtype)
     run_server({"model": exhibit}, host, port, limits, allow_hosts)
 
 

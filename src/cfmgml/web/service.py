@@ -59,5 +59,7 @@ class ModelService:
         if status != 200:
             problem = json.loads(content)
             raise Refused(status, problem["error"], problem["reason"])
+        if header["route"] == "bags":
+            return Response(content, media_type="application/octet-stream")
         form = text_formats()[header["table"][1] if header.get("table") else "json"]
         return Response(content, media_type=form.media_type)

@@ -26,6 +26,8 @@ def answer(analysts: Mapping[str, Analyst], header: Json, body: bytes) -> tuple[
     """The status and the content of the reply to one input; it never raises."""
     try:
         analyst = analysts[header["model"]]
+        if header["route"] == "bags":
+            return 200, analyst.bags(json.loads(body))
         if header.get("table"):
             analyst = replace(analyst, table=tuple(header["table"]))
         content = json.loads(body) if header["route"] == "text" else body

@@ -25,7 +25,7 @@ class GraphFiles(FileOptions):
 
 @dataclass(frozen=True)
 class GraphBuilder(Builder):
-    """Graphs as they are; the parameters are names of node data in GraphML and PyG files."""
+    """Graphs as they are; the parameters are names of node and edge data in GraphML and PyG files."""
 
     kind = "graphs"
     nouns = "graph files"
@@ -45,9 +45,17 @@ class GraphBuilder(Builder):
         None, "Names of the node data to take as attributes, with commas between them."
     )
 
+    edge_label: str | None = parameter(None, "Name of the edge data to take as label.")
+
     def __post_init__(self) -> None:
         if self.node_attributes is not None:
             object.__setattr__(self, "node_attributes", tuple(self.node_attributes))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Without ``edge_label`` where there is none, as bags that were built before there was such a thing."""
+        every = super().parameters
+        return every if self.edge_label is not None else {k: v for k, v in every.items() if k != "edge_label"}
 
     @property
     def settled(self) -> dict[str, Any]:

@@ -66,11 +66,11 @@ def _read(sources: Paths, builder: "GraphBuilder") -> GraphsRead:
     paths = [Path(source) for source in sources]
     columns = None if builder.node_attributes is None else list(builder.node_attributes)
     if len(paths) == 1 and paths[0].suffix == ".pt":
-        return read_pyg(paths[0], builder.node_label, columns)
+        return read_pyg(paths[0], builder.node_label, columns, builder.edge_label)
     folder = find_tudataset(paths[0]) if len(paths) == 1 else None
     if folder is not None:
         return read_tudataset(folder)
-    return read_graphml(_graphml_files(paths), builder.node_label, columns)
+    return read_graphml(_graphml_files(paths), builder.node_label, columns, builder.edge_label)
 
 
 def _graphml_files(sources: Sequence[Path]) -> dict[Path, str]:

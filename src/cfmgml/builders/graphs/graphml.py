@@ -18,7 +18,9 @@ SUFFIXES = (".graphml", ".xml")
 VECTOR = "cfmgml attributes"  # node data under a name that no file uses
 
 
-def read_graphml(files: Mapping[Path, str], node_label: str | None, node_attributes: list[str] | None) -> GraphsRead:
+def read_graphml(
+    files: Mapping[Path, str], node_label: str | None, node_attributes: list[str] | None, edge_label: str | None
+) -> GraphsRead:
     """The graphs of files, each with its bag."""
     graphs = [_read_one(path) for path in files]
     every = [data for graph in graphs for _, data in graph.nodes(data=True)]
@@ -33,11 +35,13 @@ def read_graphml(files: Mapping[Path, str], node_label: str | None, node_attribu
         _check(path, graph, label, numbers)
         for node in graph.nodes:
             graph.nodes[node][VECTOR] = np.array([graph.nodes[node][name] for name in numbers], dtype=np.float64)
-    weight = "weight" if all("weight" in data for graph in graphs for *_, data in graph.edges(data=True)) else None
-    has_edges = any(graph.number_of_edges() for graph in graphs)
-    batch = GraphBatch.from_networkx(graphs, label, VECTOR if numbers else None, weight=weight if has_edges else None)
-    names = file_names(list(files), lambda file: f"{file.parent.name}/{file.stem}")
-    parameters = {"node_label": label, "node_attributes": numbers}
+    edges = [data for graph in graphs for *_, data in graph.edges(data=True)]
+    weight = "weight" if edges and all("weight" in data for data in edges) else None
+    if edge_label is None and edges and all("label" in data for data in edges):
+        edge_label = "label"
+    batch = GraphBatch.from_networkx(graphs, label, VECTOR if numbers else None, weight, edge_label)
+    names = file_names(list(files), lambda file: file.stem, lambda file: f"{file.parent.name}/{file.stem}")
+    parameters = {"node_label": label, "node_attributes": numbers, "edge_label": edge_label}
     return GraphsRead("GraphML", batch, names, list(files.values()), None, parameters, [path.name for path in files])
 
 

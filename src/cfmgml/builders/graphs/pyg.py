@@ -13,19 +13,27 @@ from cfmgml import BagDataset, GraphBatch; batch = GraphBatch.from_pyg(graphs); 
 BagDataset(batch, bag_ptr, Y).save('data.bags')"""
 
 
-def read_pyg(path: Path, node_label: str | None, node_attributes: list[str] | None) -> GraphsRead:
+def read_pyg(
+    path: Path, node_label: str | None, node_attributes: list[str] | None, edge_label: str | None
+) -> GraphsRead:
     """The graphs of a list: ``Data`` objects or dictionaries of tensors.
 
-    ``edge_index`` is needed, ``x`` is read as attributes, and ``y`` as the graph's label or 0/1 labels.
+    ``edge_index`` is needed, ``x`` is read as attributes, ``edge_attr`` as edge labels if it holds integers, and ``y``
+    as the graph's label or 0/1 labels.
     """
     graphs = [_graph(entry, path, number) for number, entry in enumerate(_load(path))]
     attributes = (node_attributes or ["x"])[0]
     if node_attributes is not None and len(node_attributes) > 1:
         raise ValueError(f"{path}: one tensor holds a PyG node's attributes, such as x; got {node_attributes}.")
     has = all(getattr(graph, attributes, None) is not None for graph in graphs)
-    batch = GraphBatch.from_pyg(graphs, node_label, attributes if has or node_attributes is not None else None)
+    if edge_label is None and all(_has_integers(getattr(graph, "edge_attr", None)) for graph in graphs):
+        edge_label = "edge_attr"
+    chosen = attributes if has or node_attributes is not None else None
+    batch = GraphBatch.from_pyg(graphs, node_label, chosen, edge_label)
     names = [str(k) for k in range(len(graphs))]
-    parameters = {"node_label": node_label, "node_attributes": [attributes] if has else None}
+    parameters = {
+        "node_label": node_label, "node_attributes": [attributes] if has else None, "edge_label": edge_label
+    }  # fmt: skip
     return GraphsRead("PyG", batch, names, names, _labels(graphs), parameters)
 
 
@@ -57,6 +65,10 @@ def _graph(entry: object, path: Path, number: int) -> SimpleNamespace:
         largest = int(data["edge_index"].max()) + 1 if data["edge_index"].numel() else 0
         graph.num_nodes = largest if sized is None else len(sized)
     return graph
+
+
+def _has_integers(tensor: object) -> bool:
+    return tensor is not None and np.issubdtype(np.asarray(tensor).dtype, np.integer)
 
 
 def _labels(graphs: list[SimpleNamespace]) -> list[list[str]] | None:

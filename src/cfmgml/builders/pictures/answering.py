@@ -26,9 +26,10 @@ def answer_photo(data: bytes, builder: "PictureBuilder", limits: InputLimits) ->
     except ImageError as error:
         raise unusable(error) from error
     bag = join_pictures({"image": graphs_of_layouts([layout], builder)[0]}, builder)
+    shares = np.bincount(layout.region_of_pixel.ravel(), minlength=bag.n_graphs) / layout.region_of_pixel.size
     entries = [
-        {"name": f"region {k + 1}", "at": [place + 0.5 for place in innermost(region)], "share": float(region.mean())}
-        for k, region in enumerate(layout.region_of_pixel == k for k in range(bag.n_graphs))
+        {"name": f"region {k + 1}", "at": [x + 0.5, y + 0.5], "share": float(shares[k])}
+        for k, (x, y) in enumerate(innermost(layout.region_of_pixel, bag.n_graphs))
     ]
     shown = picture_map(layout.superpixels.numbers, layout.region_of_pixel, picture.original_size)
     return Reply(bag, entries, {"picture": shown})

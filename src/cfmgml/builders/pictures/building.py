@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.builders.pictures.labels import PictureLabels
 from cfmgml.builders.pictures.layout import Layout, PictureGraphs, graphs_of, lay_out
 from cfmgml.builders.pictures.source_files import common_folder, source_info
 from cfmgml.builders.pictures.tasks import Task
+from cfmgml.builders.pictures.workers import in_workers
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import IntArray
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 FEW = 4  # pictures that are built sooner than worker processes start
 AT_ONCE = 64  # pictures of a piece
+TOGETHER = 16  # pictures that are described together, where that is not done in workers
 DOING = "Building graphs of images"
 DESCRIPTION = "Pictures as bags: each region is a graph of touching superpixels."
 Report = dict[str, dict[str, Any]]
@@ -41,6 +43,7 @@ class PictureBuild:
     n_jobs: int | None
     verbose: bool | None
     further: Mapping[str, Any]  # entries of info
+    device: str = "cpu"  # of a network that describes nodes
     n_built: int = 0
     scaled: dict[int, list[int]] = field(default_factory=dict)
     dropped: dict[int, list[int]] = field(default_factory=dict)
@@ -66,32 +69,42 @@ class PictureBuild:
     def _build(self, numbers: range, done: Callable[[int], None]) -> dict[int, PictureGraphs]:
         """The graphs of every usable picture among these, by its number."""
         built: dict[int, PictureGraphs] = {}
-        in_workers = self.builder.description is None or self.builder.description.in_workers
+        in_parallel = self.builder.description is None or self.builder.description.in_workers
         workers = 1 if len(self.tasks) <= FEW else -1 if self.n_jobs is None else self.n_jobs
 
-        def todo() -> Iterator[Any]:
-            """Tasks until one has failed: stopping the supply lets the workers end in good order."""
-            for number in numbers:
-                if self.skipped and self.on_error == "raise":
-                    return
-                task = self.tasks[number]
-                yield delayed(_build_one)(task if workers == 1 else task.from_anywhere, self.builder, in_workers)
+        def job(number: int) -> Any:
+            task = self.tasks[number]
+            return delayed(_build_one)(task if workers == 1 else task.from_anywhere, self.builder, in_parallel)
+
+        def go_on() -> bool:
+            return not (self.skipped and self.on_error == "raise")
 
         laid_out: dict[int, Layout] = {}
-        for number, result in zip(numbers, Parallel(n_jobs=workers, return_as="generator")(todo()), strict=False):
-            done(1)
+        for number, result in zip(numbers, in_workers(job, numbers, workers, go_on), strict=False):
             if isinstance(result, Layout):
                 laid_out[number] = result
             else:
                 self._keep(number, result, built)
-        for number, graphs in zip(laid_out, graphs_of_layouts(list(laid_out.values()), self.builder), strict=True):
-            self._keep(number, graphs, built)
-        if self.skipped and self.on_error == "raise":
+                done(1)
+            if len(laid_out) == TOGETHER:  # while the workers go on
+                self._describe(laid_out, built, done)
+        self._describe(laid_out, built, done)
+        if not go_on():
             raise ImageError(f"image {self._first_skipped()}")
         self.n_built += len(built)
         self.scaled |= {k: list(part.original_size) for k, part in built.items() if part.original_size is not None}
         self.dropped |= {k: part.dropped for k, part in built.items() if part.dropped}
         return built
+
+    def _describe(
+        self, laid_out: dict[int, Layout], built: dict[int, PictureGraphs], done: Callable[[int], None]
+    ) -> None:
+        """Make the graphs of pictures whose nodes are described here, and forget their layouts."""
+        graphs = graphs_of_layouts(list(laid_out.values()), self.builder, self.device)
+        for number, of_picture in zip(laid_out, graphs, strict=True):
+            self._keep(number, of_picture, built)
+        done(len(laid_out))
+        laid_out.clear()
 
     def _first_skipped(self) -> str:
         number, reason = next(iter(self.skipped.items()))
@@ -139,11 +152,11 @@ class PictureBuild:
         if self.scaled:
             number, (height, width) = next(iter(self.scaled.items()))
             what = f"{len(self.scaled)} of {total} images were scaled down to max_side pixels, such as "
-            what += f"{self.tasks[number].name}, which had {width} x {height}; see info['scaled']."
+            what += f"{self.tasks[number].name}, which had {width} x {height}; cfmgml inspect lists all of them."
             warnings.warn(what, stacklevel=stacklevel)
         if self.skipped:
             what = f"{len(self.skipped)} of {total} images were skipped, such as {self._first_skipped()}"
-            warnings.warn(f"{what} See info['skipped'].", stacklevel=stacklevel)
+            warnings.warn(f"{what} cfmgml inspect lists all of them.", stacklevel=stacklevel)
         folder = f"{about['folder'].path}{os.sep}"
         return {
             **about,
@@ -168,11 +181,11 @@ def join_pictures(pictures: Mapping[str, PictureGraphs], builder: "PictureBuilde
     return BagDataset(graphs, ptr, bag_names=names, graph_names=np.array(graph_names), builder=builder)
 
 
-def graphs_of_layouts(layouts: Sequence[Layout], builder: "PictureBuilder") -> list[PictureGraphs]:
+def graphs_of_layouts(layouts: Sequence[Layout], builder: "PictureBuilder", device: str = "cpu") -> list[PictureGraphs]:
     """The graphs of pictures that were laid out, their nodes described together."""
     described: Sequence[Any] = [None] * len(layouts)
     if builder.description is not None:
-        described = builder.description.describe([layout.nodes for layout in layouts])
+        described = builder.description.describe([layout.nodes for layout in layouts], device)
     return [graphs_of(layout, builder, rows) for layout, rows in zip(layouts, described, strict=True)]
 
 

@@ -1,5 +1,6 @@
 """A bag of a picture's regions, drawn on the picture."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,15 +8,17 @@ import numpy as np
 
 from cfmgml.builders.pictures.label_maps import innermost
 from cfmgml.builders.pictures.layout import Layout, layout_of_bag
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray, NameArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, select_bag, verdict_colour
+from cfmgml.plots.colours import label_colours
+from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, painted_nodes, select_bag, verdict_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_NAMES = 6
 NEAR_EDGE = 0.2  # of the picture's width
+OPACITY = 0.6  # of what is painted
 PALE = 0.7  # how much of the picture's colour is left under a heat map
 
 
@@ -29,7 +32,9 @@ def plot_image_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
-    show_graphs: bool = True,
+    painted: IntArray | None = None,
+    label_names: Sequence[str] | NameArray | None = None,
+    show_graphs: bool | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a bag of `bags_from_images`: its regions' outlines, its graphs, and each region's labels.
@@ -47,8 +52,12 @@ def plot_image_bag(
         are read from the files that the builder noted in ``bags.info["files"]``.
     folder
         Where those files lie, for bags that were saved and loaded: ``bags.info["files"]`` is relative to it.
+    painted
+        What ``model.paint(bags)`` gives: each superpixel in its label's colour, with a legend, in place of outlines.
+    label_names
+        For the legend, where the bags have none: ``model.label_names_``.
     show_graphs
-        Whether to draw nodes and edges.
+        Whether to draw nodes and edges; by default unless the bag is painted.
 
     Examples
     --------
@@ -66,11 +75,16 @@ def plot_image_bag(
     if ax is None:
         height, width = drawn.picture.size
         ax = plt.figure(figsize=(8, 8 * height / width + 0.8), layout="constrained").add_subplot()
-    _draw_picture(ax, drawn, shown, with_scale=own_figure)
-    if show_graphs:
+    _draw_picture(ax, drawn, shown, with_scale=own_figure, faded=painted is not None)
+    if painted is not None:
+        names = bags.label_names if label_names is None else label_names
+        _draw_painting(ax, drawn, names, painted_nodes(bags, bag, painted))
+    if show_graphs if show_graphs is not None else painted is None:
         _draw_graphs(ax, drawn, shown)
-    _draw_outlines(ax, drawn)
-    _draw_labels(ax, drawn, shown)
+    if painted is None:
+        _draw_outlines(ax, drawn)
+    if painted is None or scores is not None:
+        _draw_labels(ax, drawn, shown)
     ax.set_title(_title(shown), fontsize=10, parse_math=False)
     ax.set_axis_off()
     return ax
@@ -79,18 +93,35 @@ def plot_image_bag(
 # -- layers ----------------------------------------------------------------------------------
 
 
-def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool) -> None:
-    """The picture; under a heat map its brightness only, pale, so that the map's colours can be read."""
-    if shown.contributions is None:
+def _draw_picture(ax: "Axes", drawn: Layout, shown: Shown, with_scale: bool, faded: bool) -> None:
+    """The picture; under a heat map or a painting its brightness only, pale, so that their colours can be read."""
+    if shown.contributions is None and not faded:
         ax.imshow(drawn.picture.pixels)
         return
     grey = 255 - PALE * (255 - drawn.picture.pixels.mean(axis=2))
     ax.imshow(grey, cmap="gray", vmin=0, vmax=255)
+    if shown.contributions is None:
+        return
     values = np.append(shown.contributions, np.nan)[drawn.superpixels.numbers]
     limit = max(float(np.abs(shown.contributions).max()), 1e-12)
     heat = ax.imshow(values, cmap=HEAT, vmin=-limit, vmax=limit, alpha=0.55, interpolation="nearest")
     if with_scale:
         ax.figure.colorbar(heat, ax=ax, shrink=0.7, label=f"contribution to {shown.label_name}")
+
+
+def _draw_painting(ax: "Axes", drawn: Layout, names: Sequence[str] | NameArray | None, painted: IntArray) -> None:
+    """Each superpixel in its label's colour, nothing where it has none, and what the colours mean."""
+    from matplotlib.patches import Patch
+
+    present = np.unique(painted[painted >= 0])
+    colours = label_colours(int(painted.max(initial=0)) + 1) / 255
+    of_node = np.column_stack([colours[painted], np.where(painted < 0, 0, OPACITY)])
+    ax.imshow(np.vstack([of_node, np.zeros(4)])[drawn.superpixels.numbers], interpolation="nearest")
+    if len(present):
+        keys = [Patch(color=colours[k], label=str(k) if names is None else str(names[k])) for k in present]
+        legend = ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
 
 
 def _draw_graphs(ax: "Axes", drawn: Layout, shown: Shown) -> None:
@@ -116,11 +147,10 @@ def _draw_outlines(ax: "Axes", drawn: Layout) -> None:
 
 
 def _draw_labels(ax: "Axes", drawn: Layout, shown: Shown) -> None:
-    for number in range(len(drawn.superpixels.regions)):
+    for number, (x, y) in enumerate(innermost(drawn.region_of_pixel, len(drawn.superpixels.regions))):
         text, colour = _verdict(shown, number)
         if not text:
             continue
-        x, y = innermost(drawn.region_of_pixel == number)
         box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "white", "linewidth": 0.6, "alpha": 0.9}
         side = x / drawn.picture.size[1]  # near an edge the text goes inwards, so that it is not cut
         style: dict[str, Any] = {"ha": "left" if side < NEAR_EDGE else "right" if side > 1 - NEAR_EDGE else "center"}

@@ -31,7 +31,8 @@ def image_build(builder: "PictureBuilder", given: FileInput) -> tuple[PictureBui
     files, masks, table = _pictures(given.paths)
     if given.labels is not None:
         table = read_labels(given.labels) if given.labels else None
-    known: dict[str, Any] = {"on_error": "raise" if options.on_error == "stop" else "skip", "n_jobs": options.n_jobs}
+    known: dict[str, Any] = {"on_error": "raise" if options.on_error == "stop" else "skip"}
+    known |= {"n_jobs": options.n_jobs, "device": options.device}
     matched = RowMatch()
     if table is not None:
         table = table.in_order(given.label_names)

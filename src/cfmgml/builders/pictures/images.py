@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfmgml.builders.pictures.builder import Nodes, PictureBuilder
+from cfmgml.builders.pictures.descriptions import NodeDescription
 from cfmgml.builders.pictures.labels import RegionLabels
 from cfmgml.data.bags import BagDataset
 
@@ -29,7 +30,7 @@ def bags_from_images(
     label_names: Sequence[str] | None = None,
     segment_labels: Sequence[RegionLabels] | None = None,
     names: Sequence[str] | None = None,
-    features: str = "rich",
+    features: str | NodeDescription = "rich",
     nodes: Nodes = "both",
     single_graph: bool = False,
     void: int | Iterable[int] = 0,
@@ -43,6 +44,7 @@ def bags_from_images(
     n_jobs: int | None = None,
     verbose: bool | None = None,
     info: Mapping[str, Any] | None = None,
+    device: str = "cpu",
 ) -> BagDataset:
     """Make one bag of each picture and one graph of each of its regions.
 
@@ -66,6 +68,8 @@ def bags_from_images(
         ``"paper"``: relative 9 x 9 x 9 RGB histogram (729) and HOG of the 32 x 32 patch around the centre (144).
         ``"hellinger"``: the same with square-rooted histograms. ``"rich"``: further local binary patterns, the
         superpixel's place in the picture and in its region, and the region's shape and size (907 in all).
+        ``"deep"`` (extra ``deep``): what a network sees that was trained on ImageNet, EfficientNet-Lite0, and place and
+        shape as in ``"rich"`` (1,718). Or an object: `EncodedNodes` of an encoder of one's own.
     nodes
         What nodes carry: ``"attributes"`` (float32), ``"labels"`` (the median colour bin, 0 to 728) or ``"both"``.
     single_graph
@@ -74,7 +78,8 @@ def bags_from_images(
         Segment numbers that are not segments.
     pixels_per_node, min_nodes, max_nodes
         About one superpixel per so many pixels, but within these bounds (30 at most, 200 for a single graph); a few
-        are lost where they would be too small. On MSRC v2 this gives 21.3 nodes a graph.
+        are lost where they would be too small. On MSRC v2 this gives 21.3 nodes a graph. Where regions are found, they
+        are made of such superpixels.
     min_pixels
         Smaller segments are left out, and listed in ``info["dropped"]``.
     max_regions
@@ -90,6 +95,8 @@ def bags_from_images(
         Whether to show a progress bar on stderr; None: if that is a terminal.
     info
         Further entries for the bags' ``info``: description, source, licence.
+    device
+        Where a network runs: ``"cpu"``, or ``"cuda"`` for a card.
 
     Returns
     -------
@@ -99,6 +106,6 @@ def bags_from_images(
     """
     cut = void, pixels_per_node, min_nodes, max_nodes, min_pixels, max_regions, max_side
     known = {"label_names": label_names, "segment_labels": segment_labels, "names": names, "info": info}
-    how = {"on_error": on_error, "n_jobs": n_jobs, "verbose": verbose}
+    how = {"on_error": on_error, "n_jobs": n_jobs, "verbose": verbose, "device": device}
     builder = PictureBuilder(features, nodes, single_graph, *cut)  # type: ignore[arg-type]  # void becomes a tuple there
     return builder.build(images, labels, segments=segments, **known, **how)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.common.typing import BoolArray, IntArray, NameArray
-from cfmgml.data.bags import check_label_matrix
+from cfmgml.data.label_sets import check_label_matrix
 
 RegionLabels = Mapping[int, str | Iterable[str]]
 

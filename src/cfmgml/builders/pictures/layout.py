@@ -1,6 +1,7 @@
-"""One picture is cut into regions and superpixels, once, and its graphs are made of that.
+"""One picture is cut into superpixels and regions, once, and its graphs are made of that.
 
-Builder, plots, masks and the server call `lay_out`; it is deterministic, so that a plot finds the very superpixels that
+Two steps: `cut_picture` reads and cuts, `with_regions` finds regions where no mask says which there are. Builder,
+plots, masks and the server do both by `lay_out`; it is deterministic, so that a plot finds the very superpixels that
 became nodes, and nothing of a picture's size need be kept with the bags.
 """
 
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cfmgml.builders.pictures.felzenszwalb import felzenszwalb_regions
 from cfmgml.builders.pictures.image_files import ImageError, Picture, read_image, read_segments
 from cfmgml.builders.pictures.label_maps import renumbered
+from cfmgml.builders.pictures.merging import Bounds
 from cfmgml.builders.pictures.node_features import NodeFeatures
-from cfmgml.builders.pictures.regions import find_regions
+from cfmgml.builders.pictures.regions import ALIKE, MIN_SHARE, colour_rows, find_regions
 from cfmgml.builders.pictures.source_files import find_source_files
-from cfmgml.builders.pictures.superpixels import Superpixels, find_superpixels
+from cfmgml.builders.pictures.superpixels import Superpixels, find_superpixels, lab_colours, whole_superpixels
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
@@ -25,14 +28,29 @@ from cfmgml.data.graphs import GraphBatch
 if TYPE_CHECKING:
     from cfmgml.builders.pictures.builder import PictureBuilder
 
+LEAST_PIXELS = 16  # of a superpixel, where more are cut than nodes are asked for, so that there are regions to find
+MOST_CUT = 1024  # superpixels of a picture whose regions are to be found, unless more nodes are asked for
+
 
 @dataclass(frozen=True)
-class Layout:
-    """A picture, its superpixels, and the numbers of the segments that became no region."""
+class Cut:
+    """A picture and its superpixels, before regions are found among them, and the numbers of the segments that became
+    no region."""
 
     picture: Picture
     superpixels: Superpixels
     dropped: list[int]
+    colours: FloatArray | None = None  # (n_superpixels, 6), to find regions by; None: regions are known
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A picture, its superpixels region after region, and the numbers of the segments that became no region."""
+
+    picture: Picture
+    superpixels: Superpixels
+    dropped: list[int]
+    node_of: IntArray  # which of these superpixels each of those that were cut became
 
     @cached_property
     def region_of_pixel(self) -> IntArray:
@@ -55,6 +73,11 @@ class PictureGraphs:
 
 
 def lay_out(image: Any, segments: Any, builder: "PictureBuilder") -> Layout:
+    """A picture's superpixels and regions; raises `ImageError`."""
+    return with_regions(cut_picture(image, segments, builder), builder)
+
+
+def cut_picture(image: Any, segments: Any, builder: "PictureBuilder") -> Cut:
     """Read a picture unless it was read, and its mask if there is one, and cut it as the builder says; raises
     `ImageError`."""
     picture = image if isinstance(image, Picture) else read_image(image, builder.max_side)
@@ -64,13 +87,44 @@ def lay_out(image: Any, segments: Any, builder: "PictureBuilder") -> Layout:
         dropped = [number for number in lost if number not in builder.void]
     if builder.single_graph:
         regions = np.ones(picture.size, dtype=np.int64)
-    elif segments is None:
-        regions = find_regions(picture.pixels, builder.max_regions)
-    else:
+    elif segments is not None:
         regions, small = _large_enough(_without(numbers, builder.void), builder.min_pixels)
         dropped = sorted([*dropped, *small])
+    elif builder.regions == "felzenszwalb":
+        regions = felzenszwalb_regions(picture.pixels, builder.max_regions)
+    else:
+        return _cut_whole(picture, builder)
     sizes = {name: getattr(builder, name) for name in ("pixels_per_node", "min_nodes", "max_nodes")}
-    return Layout(picture, find_superpixels(picture.pixels, regions, **sizes), dropped)
+    return Cut(picture, find_superpixels(picture.pixels, regions, **sizes), dropped)
+
+
+def _cut_whole(picture: Picture, builder: "PictureBuilder") -> Cut:
+    """As many superpixels as pixels ask for, enough to find regions among, and not more than can be looked at."""
+    assert builder.max_nodes is not None
+    n_pixels = picture.size[0] * picture.size[1]
+    fewest = max(min(builder.min_nodes * builder.max_regions, n_pixels // LEAST_PIXELS), builder.min_nodes)
+    most = max(builder.max_nodes * builder.max_regions, MOST_CUT)
+    lab = lab_colours(picture.pixels)
+    superpixels = whole_superpixels(lab, min(max(round(n_pixels / builder.pixels_per_node), fewest), most))
+    return Cut(picture, superpixels, [], colour_rows(lab, superpixels))
+
+
+def with_regions(
+    cut: Cut, builder: "PictureBuilder", rows: FloatArray | None = None, alike: float | None = None
+) -> Layout:
+    """A picture with its regions, found where they are not known: superpixels are merged that touch and are alike.
+
+    By ``rows`` (n_superpixels, width), of which those that are no further apart than ``alike`` become one; or else by
+    colour, of which those become one that look the same.
+    """
+    if cut.colours is None:
+        return Layout(cut.picture, cut.superpixels, cut.dropped, np.arange(cut.superpixels.n_nodes))
+    assert builder.max_nodes is not None
+    height, width = cut.picture.size
+    by, alike = (cut.colours, ALIKE) if rows is None else (rows, alike)
+    bounds = Bounds(builder.max_regions, builder.min_nodes, MIN_SHARE * height * width, alike)
+    superpixels, node_of = find_regions(cut.superpixels, by, bounds, builder.max_nodes)
+    return Layout(cut.picture, superpixels, cut.dropped, node_of)
 
 
 def layout_of_bag(one: BagDataset, image: Any = None, segments: Any = None, folder: Any = None) -> Layout:

@@ -56,6 +56,7 @@ def find_source_files(info: Mapping[str, Any], name: str, folder: str | Path | N
     if folder is None:
         first = info["files"][name][0]
         raise ValueError(
-            f"bag {name!r} was built from {first}, in a folder that saved bags do not name: pass folder, or image."
+            f"bag {name!r} was built from {first}, in a folder that saved bags do not name: pass folder, or "
+            "image; on the command line, say where with --pictures."
         )
     return [None if file is None else Path(folder) / file for file in info["files"][name]]

@@ -1,6 +1,7 @@
-"""Superpixels inside regions: the nodes of a picture's graphs, and which of them touch.
+"""Superpixels: the nodes of a picture's graphs, and which of them touch.
 
-One region at a time, so that no superpixel crosses a region's outline.
+Inside regions that are known, one region at a time, so that no superpixel crosses a region's outline; else of the whole
+picture, for regions to be found among them.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from cfmgml.builders.pictures.image_files import ByteArray, ImageError
 from cfmgml.builders.pictures.label_maps import renumbered, touching
 from cfmgml.builders.pictures.slic import slic
 from cfmgml.common.segments import offsets, segment_ids
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,11 @@ def find_superpixels(
     pixels: ByteArray, regions: IntArray, *, pixels_per_node: float, min_nodes: int, max_nodes: int
 ) -> Superpixels:
     """Superpixels of each region; ``regions`` gives each pixel's region, -1 for none."""
-    try:
-        from skimage.color import rgb2lab
-    except ImportError as error:
-        raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
     distinct, index = renumbered(np.maximum(regions, -1))
     index, distinct = index + (distinct[0] >= 0), distinct[distinct >= 0]  # 0 is outside
     if not len(distinct):
         raise ImageError("no region is left of the image: all its pixels are void.")
-    lab = rgb2lab(pixels / np.float32(255))
+    lab = lab_colours(pixels)
     numbers = np.full(regions.shape, -1, dtype=np.int64)
     sizes = np.zeros(len(distinct), dtype=np.int64)
     for k, box in enumerate(ndimage.find_objects(index)):
@@ -60,3 +57,20 @@ def find_superpixels(
         numbers[box][mask] = inside + sizes.sum()
         sizes[k] = inside.max() + 1
     return Superpixels(numbers, distinct, offsets(sizes))
+
+
+def whole_superpixels(lab: FloatArray, n_superpixels: int) -> Superpixels:
+    """At most so many superpixels of a whole picture, which is one region."""
+    height, width, _ = lab.shape
+    everywhere = np.ones((height, width), dtype=bool)
+    numbers = slic(lab, everywhere, min(n_superpixels, height * width)).reshape(height, width)
+    return Superpixels(numbers, np.array([1]), np.array([0, numbers.max() + 1]))
+
+
+def lab_colours(pixels: ByteArray) -> FloatArray:
+    """Lab colours in float32, (height, width, 3)."""
+    try:
+        from skimage.color import rgb2lab
+    except ImportError as error:
+        raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
+    return np.asarray(rgb2lab(pixels / np.float32(255)))

@@ -64,7 +64,7 @@ def _check_names(names: Sequence[str] | None, pictures: list[Any]) -> list[str]:
             raise ValueError(f"names must differ; {max(called, key=called.count)!r} occurs more than once.")
         return called
     files = [Path(part if isinstance(part, str | Path) else f"image{k}") for k, part in enumerate(pictures)]
-    called = file_names(files, lambda file: file.name)
+    called = file_names(files)
     if len(set(called)) < len(called):
         twice = max(called, key=called.count)
         raise ValueError(f"an image is given more than once: {twice}; pass names to tell the two apart.")

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfmgml.builders.base import part_names
 from cfmgml.builders.texts.keyword_graphs import find_nodes
-from cfmgml.builders.texts.keywords import normal_form
-from cfmgml.builders.texts.sentences import split_sentences
+from cfmgml.builders.texts.keywords import Spelling, normal_form
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.questions import InputLimits, Refused, Reply
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def answer_text(texts: str | list[str], builder: "TextBuilder", limits: InputLimits) -> Reply:
     """The sentences of a text, or the texts given, each with the places of its keywords."""
     _check_length(len(texts) if isinstance(texts, str) else sum(map(len, texts)), limits)
-    parts = split_sentences(texts) if isinstance(texts, str) else texts
+    parts = builder.split(texts) if isinstance(texts, str) else texts
     if any("\ud800" <= letter <= "\udfff" for part in parts for letter in part):
         raise Refused(422, "bad_text", "The text holds half of a surrogate pair, which is no character.")
     if not any(part.strip() for part in parts):
@@ -27,7 +26,7 @@ def answer_text(texts: str | list[str], builder: "TextBuilder", limits: InputLim
     normal = [normal_form(part) for part in parts]
     _check_length(sum(map(len, normal)), limits, " in Unicode's normal form")  # where one can become 18
     bag = builder.rebuild([parts])
-    shown = [_marked(part, bag, k, builder.stem) for k, part in enumerate(normal)]
+    shown = [_marked(part, bag, k, builder.spelling) for k, part in enumerate(normal)]
     whole = bag.n_graphs == 1 and len(parts) > 1
     return Reply(bag, [{"name": "text"}] if whole else part_names(bag, builder.part), {"texts": shown})
 
@@ -38,9 +37,9 @@ def _check_length(n_characters: int, limits: InputLimits, where: str = "") -> No
         raise Refused(413, "text_too_long", reason)
 
 
-def _marked(text: str, bag: BagDataset, number: int, stem: bool) -> dict[str, Any]:
+def _marked(text: str, bag: BagDataset, number: int, spelling: Spelling) -> dict[str, Any]:
     graph = number if bag.n_graphs > 1 else 0
     start, stop = bag.graphs.node_ptr[graph : graph + 2].tolist()
     assert bag.graphs.node_labels is not None
-    nodes = find_nodes(text, bag.graphs.node_labels[start:stop], stem)
+    nodes = find_nodes(text, bag.graphs.node_labels[start:stop], spelling)
     return {"graph": graph, "text": text, "marks": [[word.start, word.stop, start + node] for word, node in nodes]}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,24 +13,38 @@ from cfmgml.builders.texts.answering import answer_text
 from cfmgml.builders.texts.cooccurrence import Vocabulary, pairs_within
 from cfmgml.builders.texts.descriptions import WordDescription, description_names, find_description
 from cfmgml.builders.texts.drawing import plot_text_bag
-from cfmgml.builders.texts.files import text_bags
-from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD, KeywordGraph, batch_of, join_graphs
-from cfmgml.builders.texts.keywords import STOP_WORDS, Reading, read_text
-from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.builders.texts.files import TextOptions, text_bags
+from cfmgml.builders.texts.former_sentences import former_sentences
+from cfmgml.builders.texts.keyword_graphs import (
+    NO_KEYWORD,
+    KeywordGraph,
+    add_pairs,
+    add_repeats,
+    batch_of,
+    join_graphs,
+    placed,
+)
+from cfmgml.builders.texts.keywords import Reading, Spelling, read_text
+from cfmgml.builders.texts.sentences import Splitter, split_sentences, texts_of
+from cfmgml.builders.texts.stop_words import ENGLISH, FUNCTION_WORDS, SINGLE_LETTERS, find_stop_words
 from cfmgml.builders.texts.stream import TextStream
 from cfmgml.builders.texts.text_graphs import Running, text_graphs
 from cfmgml.common.segments import lengths, offsets, segment_max
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
-from cfmgml.data.bags import BagDataset, check_label_matrix
-from cfmgml.data.builder import FileInput, parameter, state
-from cfmgml.data.graphs import GraphBatch, label_codes
+from cfmgml.data.bags import BagDataset
+from cfmgml.data.builder import PARAMETERS, FileInput, parameter, state
+from cfmgml.data.checks import label_codes
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.data.label_sets import check_label_matrix
 from cfmgml.data.questions import Form, InputLimits, Question, Reply
 from cfmgml.data.streams import BagStream
+
+RECIPE, FORMER_RECIPE = 3, 2
 
 
 @dataclass(frozen=True)
 class TextBuilder(Builder):
-    """Texts as bags of sentences, each a graph of keywords; `bags_from_texts` says what the parameters mean."""
+    """Texts as bags of sentences, each a graph of words; `bags_from_texts` says what the parameters mean."""
 
     kind = "texts"
     version = 2
@@ -39,23 +53,40 @@ class TextBuilder(Builder):
     part = "sentence"
     words = True
     form = Form("text", "A text, cut into sentences")
+    file_options = TextOptions
     help = (
-        "Texts: each becomes a bag, and each of its sentences (or of a list of texts) a graph of keywords.\n\n"
+        "Texts: each becomes a bag, and each of its sentences (or of a list of texts) a graph of words.\n\n"
         "INPUT is a table (JSONL, CSV or Parquet) with a document a row: text, or texts (a list), and if wanted id and "
         "labels; or a folder, a glob or names of .txt files.\n\n\b\nExamples:\n"
         "  cfmgml build text papers.jsonl -o papers.bags\n"
         "  cfmgml build text letters --labels letters.csv --no-stem -o letters.bags\n"
+        "  cfmgml build text papers.jsonl --stop-words none --position -o roles.bags\n"
         "  cfmgml build text new.jsonl --like papers.bags -o new_papers.bags\n"
         "  cfmgml build text papers.jsonl --store papers"
     )
 
     single_graph: bool = parameter(False, "One graph a document.")
-    max_keywords: int | None = parameter(40, "Most keywords of a text.", least=1, shown="40")
-    window: int = parameter(2, "How far apart joined keywords may stand.", least=1, shown="2")
-    threshold: float = parameter(0.1, "Least weight of an edge.", least=0, most=1, shown="0.1")
-    stop_words: Literal["english"] | Collection[str] = "english"
+    max_keywords: int | None = parameter(
+        None, "Most words of a text: those with the largest tf-idf.", least=1, shown="all"
+    )
+    window: int = parameter(1, "Without pairs: how far apart joined words may stand.", least=1, shown="1")
+    threshold: float = parameter(0.0, "Without pairs: least weight of an edge.", least=0, most=1, shown="0")
+    stop_words: str | Collection[str] = parameter(
+        "english", "Words to leave out: none, a language, or a file.", shown="english"
+    )
     stem: bool = parameter(True, "Cut English endings off words.", shown="stem")
     features: str | None = parameter(None, "Describe words by vectors.", choices=description_names)
+    pairs: bool = parameter(True, "A node for every two neighbouring words, too.", shown="pairs")
+    repeats: bool = parameter(
+        True, "Further nodes for a word that comes 2, 4, 8, ... times in a text.", shown="repeats"
+    )
+    case: bool = parameter(False, "Tell capitals from small letters.")
+    numbers: bool = parameter(False, "Words of digits only are words, too.")
+    order: bool = parameter(
+        False, "Edges go from a word to the next: WeisfeilerLehman(edge_labels='directed') sees it."
+    )
+    position: bool = parameter(False, "A node that says where a sentence stands: first, last or between.")
+    recipe: int = parameter(RECIPE)  # FORMER_RECIPE: sentences and words as version 2 cut them
     features_version: int | None = state("features_version")  # of the description, if there is one
     vocabulary: Mapping[str, Any] | None = state("vocabulary")  # the counts that decide on keywords and edges
 
@@ -63,19 +94,49 @@ class TextBuilder(Builder):
         if self.max_keywords is not None and self.max_keywords < 1:
             raise ValueError(f"max_keywords must be at least 1, or None for all, got {self.max_keywords}.")
         if self.window < 1:
-            raise ValueError(f"window must be at least 1 (neighbouring content words), got {self.window}.")
+            raise ValueError(f"window must be at least 1 (neighbouring words), got {self.window}.")
         if not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, as the weights are, got {self.threshold}.")
-        if not isinstance(self.stop_words, str):
-            object.__setattr__(self, "stop_words", tuple(sorted({word.casefold() for word in self.stop_words})))
-        elif self.stop_words != "english":
-            raise ValueError(f"stop_words must be 'english' or a list of words, got the string {self.stop_words!r}.")
+        if self.pairs and (self.window > 1 or self.threshold):
+            raise ValueError("window and threshold are for words joined by edges: pass pairs=False with them.")
+        if self.recipe not in (RECIPE, FORMER_RECIPE):
+            raise ValueError(f"recipe must be {RECIPE}, or {FORMER_RECIPE} for the former one, got {self.recipe!r}.")
+        object.__setattr__(self, "stop_words", find_stop_words(self.stop_words))
         if self.description is not None and self.features_version is None:
             object.__setattr__(self, "features_version", self.description.version)
 
+    @classmethod
+    def from_told(cls, info: Mapping[str, Any]) -> Self:
+        named = info.get(PARAMETERS, {})
+        if not isinstance(named, Mapping):
+            return super().from_told(info)
+        told = {"recipe": FORMER_RECIPE, "pairs": False, "repeats": False, **named}
+        if isinstance(told.get("stop_words"), str) and told["stop_words"] != ENGLISH:  # a file could name another one
+            raise ValueError(f"info['parameters'] of {cls.kind} must hold the stop words, got {told['stop_words']!r}.")
+        return super().from_told({**info, PARAMETERS: told})
+
     @cached_property
     def stops(self) -> frozenset[str]:
-        return STOP_WORDS if isinstance(self.stop_words, str) else frozenset(self.stop_words)
+        stops = FUNCTION_WORDS if isinstance(self.stop_words, str) else frozenset(self.stop_words)
+        return stops if self.recipe == RECIPE else stops | SINGLE_LETTERS
+
+    @property
+    def spelling(self) -> Spelling:
+        return Spelling(self.stem, self.case, self.numbers, apart=self.recipe == RECIPE)
+
+    @property
+    def split(self) -> Splitter:
+        return split_sentences if self.recipe == RECIPE else former_sentences
+
+    @property
+    def counted(self) -> bool:
+        """Whether graphs depend on how often words occur in all texts."""
+        return self.recipe != RECIPE or self.max_keywords is not None or self.threshold > 0
+
+    @property
+    def suited_kernel(self) -> Mapping[str, Any]:
+        """Frequent words say little; where pairs are nodes, nothing is seen by looking around, and many are rare."""
+        return {"n_iter": 0, "tfidf": True, "min_graphs": 2} if self.pairs else {"n_iter": 1, "tfidf": True}
 
     @property
     def description(self) -> WordDescription | None:
@@ -86,7 +147,7 @@ class TextBuilder(Builder):
         return None if self.description is None else self.description.gamma
 
     def blank(self, graphs: GraphBatch) -> BoolArray | None:
-        """Texts without keywords."""
+        """Texts without words."""
         if graphs.node_labels is None:
             return None
         nothing = label_codes([NO_KEYWORD])[0]
@@ -100,21 +161,29 @@ class TextBuilder(Builder):
     # -- one text ----------------------------------------------------------------------------
 
     def words_of(self, text: str) -> Reading:
-        return read_text(text, stem=self.stem, stop_words=self.stops, gap=self.window)
+        return read_text(text, self.spelling, self.stops, self.window, self.split)
 
-    def graph_of(self, text: Reading, vocabulary: Vocabulary) -> KeywordGraph:
-        """The keywords with the largest tf-idf, in order, and the pairs of them that stand close and weigh enough."""
-        counts = Counter(text.keys)  # in the order in which they occur, so that ties go to the first
-        chosen = set(counts)
-        if self.max_keywords is not None and len(counts) > self.max_keywords:
-            chosen = set(sorted(counts, key=lambda key: -counts[key] * vocabulary.idf(key))[: self.max_keywords])
+    def graph_of(self, text: Reading, vocabulary: Vocabulary | None) -> KeywordGraph:
+        """The words, or those with the largest tf-idf, in order, and what joins those that stand close."""
+        chosen = dict.fromkeys(text.keys)  # in the order in which they occur, so that ties go to the first
+        if self.max_keywords is not None and len(chosen) > self.max_keywords:
+            assert vocabulary is not None
+            counts = Counter(text.keys)
+            chosen = dict.fromkeys(
+                sorted(chosen, key=lambda key: -counts[key] * vocabulary.idf(key))[: self.max_keywords]
+            )
         graph = KeywordGraph({}, {})
         for key, surface in zip(text.keys, text.surfaces, strict=True):
             if key in chosen:
                 graph.names.setdefault(key, surface)
-        for pair in pairs_within(text, self.window):
-            weight = vocabulary.weight(pair)
-            if weight >= self.threshold and chosen.issuperset(pair):
+        if self.repeats:
+            add_repeats(graph, text)
+        if self.pairs:
+            add_pairs(graph, text)
+            return graph
+        for pair in pairs_within(text, self.window, self.order):
+            weight = 1.0 if vocabulary is None else vocabulary.weight(pair)
+            if weight >= self.threshold and pair[0] in chosen and pair[1] in chosen:
                 graph.weights[pair] = weight
         return graph
 
@@ -129,14 +198,15 @@ class TextBuilder(Builder):
         label_names: Sequence[str] | None = None,
         bag_names: Sequence[str] | None = None,
         graph_names: Sequence[str] | None = None,
+        text: bool = True,
         n_jobs: int | None = None,
         verbose: bool | None = None,
     ) -> BagDataset:
         """Bags from documents; ``labels`` is a matrix, and the rest is as in `bags_from_texts`."""
-        texts = [texts_of(document, number) for number, document in enumerate(_check_documents(sources))]
-        every = (text for bag in texts for text in bag)
+        texts = [texts_of(document, number, self.split) for number, document in enumerate(_check_documents(sources))]
+        every = (one for bag in texts for one in bag)
         graphs, counts = text_graphs(every, self, self.vocabulary, Running(n_jobs, verbose))
-        bags = [[graphs[text] for text in bag] for bag in texts]
+        bags = [[graphs[one] for one in bag] for bag in texts]
         ptr = offsets(np.array([len(bag) for bag in bags]))
         if graph_Y is not None:
             graph_Y, _ = check_label_matrix(graph_Y, int(ptr[-1]), "graph_Y", "graph")
@@ -145,17 +215,21 @@ class TextBuilder(Builder):
             bag_names = [str(number) for number in range(len(bags))]
         if graph_names is None and len(bag_names) == len(bags):  # if not, BagDataset says what is wrong
             graph_names = [f"{name}:{k}" for name, bag in zip(bag_names, bags, strict=True) for k in range(len(bag))]
-        n_empty = sum(not graph.names for bag in bags for graph in bag)
         if self.single_graph:
             bags, ptr = [[join_graphs(bag)] for bag in bags], np.arange(len(bags) + 1)
-            graph_Y, graph_names = None, bag_names
+            graph_Y, graph_names, texts = None, bag_names, [["\n".join(bag)] for bag in texts]
+        elif self.position:
+            bags = [[placed(graph, k, len(bag)) for k, graph in enumerate(bag)] for bag in bags]
+        n_empty = sum(not graph.names for bag in bags for graph in bag)
         given: dict[str, Any] = {"Y": labels, "graph_Y": graph_Y, "label_names": label_names}
         given |= {"bag_names": bag_names, "graph_names": graph_names, "info": {"n_without_keywords": n_empty}}
-        batch = batch_of([graph for bag in bags for graph in bag], self.description)
-        return BagDataset(batch, ptr, **given, builder=replace(self, vocabulary=counts.to_json()))
+        given["graph_texts"] = [one for bag in texts for one in bag] if text else None
+        batch = batch_of([graph for bag in bags for graph in bag], self.description, self.counted, self.order)
+        vocabulary = None if counts is None else counts.to_json()
+        return BagDataset(batch, ptr, **given, builder=replace(self, vocabulary=vocabulary))
 
     def rebuild(self, sources: Any, **options: Any) -> BagDataset:
-        if self.vocabulary is None:
+        if self.vocabulary is None and self.counted:
             raise ValueError("the vocabulary is missing: without it new texts cannot be built as the old ones were.")
         return super().rebuild(sources, **options)
 

@@ -51,7 +51,7 @@ class Vocabulary:
     def weight(self, pair: Pair) -> float:
         """The fuzzy weight of two keywords that stand close together in some text, in (0, 1]."""
         alone = self.counts.get(pair[0], 1) + self.counts.get(pair[1], 1)
-        return min(1.0, 2 * self.pairs.get(pair, 1) / alone)
+        return min(1.0, 2 * self.pairs.get((min(pair), max(pair)), 1) / alone)
 
     def without_weak_pairs(self, threshold: float) -> Self:
         """Without pairs that stay under the threshold, which take most of the room."""
@@ -76,8 +76,9 @@ class Vocabulary:
             ) from error
 
 
-def pairs_within(text: Reading, window: int) -> list[Pair]:
-    """Keywords that stand at most ``window`` positions apart somewhere in a text: each pair once, sorted.
+def pairs_within(text: Reading, window: int, ordered: bool = False) -> list[Pair]:
+    """Keywords that stand at most ``window`` positions apart somewhere in a text: each pair once, sorted, or as they
+    stand if ``ordered``.
 
     >>> pairs_within(Reading(["b", "a", "b", "c"], [], [0, 1, 2, 4]), window=1)
     [('a', 'b')]
@@ -89,5 +90,5 @@ def pairs_within(text: Reading, window: int) -> list[Pair]:
             if positions[j] - position > window:
                 break
             if keys[j] != key:
-                pairs[(key, keys[j]) if key < keys[j] else (keys[j], key)] = None
+                pairs[(key, keys[j]) if ordered or key < keys[j] else (keys[j], key)] = None
     return list(pairs)

@@ -22,35 +22,34 @@ N_FILES = 64
 PAIRS_IN_MEMORY = 2**18  # before they go to disk
 
 
-def count_texts(texts: Iterable[str], builder: "TextBuilder") -> tuple[Vocabulary, int]:
-    """The counts of all different texts, without weak pairs, and how many texts have no keyword.
+def count_texts(texts: Iterable[str], builder: "TextBuilder") -> Vocabulary:
+    """The counts of all different texts, without weak pairs.
 
     >>> from cfmgml.builders.texts.builder import TextBuilder
     >>> texts = ["gene expression", "gene expression", "gene therapy", "the", "expression gene"]
-    >>> count_texts(texts, TextBuilder(window=1))
-    (Vocabulary(n_texts=4, counts={'gene': 3, 'express': 2}, pairs={('express', 'gene'): 2}), 1)
+    >>> count_texts(texts, TextBuilder(pairs=False, threshold=0.1))
+    Vocabulary(n_texts=4, counts={'gene': 3, 'express': 2}, pairs={('express', 'gene'): 2})
     """
     numbers: dict[str, int] = {}
     counts: list[int] = []
-    empty: dict[bytes, bool] = {}
-    n_empty = 0
+    seen: set[bytes] = set()
     with tempfile.TemporaryDirectory(prefix="cfmgml-pairs-") as folder:
         pairs = _Pairs(Path(folder))
         for text in texts:
             name = short_digest(text.encode("utf-8", "surrogatepass"))
-            if name not in empty:
-                reading = builder.words_of(text)
-                empty[name] = not reading.keys
-                for key in dict.fromkeys(reading.keys):
-                    if numbers.setdefault(key, len(counts)) == len(counts):
-                        counts.append(0)
-                    counts[numbers[key]] += 1
-                close = pairs_within(reading, builder.window)
-                pairs.add([(numbers[first], numbers[second]) for first, second in close])
-            n_empty += empty[name]
+            if name in seen:
+                continue
+            seen.add(name)
+            reading = builder.words_of(text)
+            for key in dict.fromkeys(reading.keys):
+                if numbers.setdefault(key, len(counts)) == len(counts):
+                    counts.append(0)
+                counts[numbers[key]] += 1
+            close = pairs_within(reading, builder.window)
+            pairs.add([(numbers[first], numbers[second]) for first, second in close])
         repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
-        known = Vocabulary(len(empty), repeated, {})
-        return replace(known, pairs=pairs.strong(list(numbers), known, builder.threshold)), n_empty
+        known = Vocabulary(len(seen), repeated, {})
+        return replace(known, pairs=pairs.strong(list(numbers), known, builder.threshold))
 
 
 class _Pairs:

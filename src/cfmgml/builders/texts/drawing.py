@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cfmgml.builders.texts.keyword_graphs import find_nodes
-from cfmgml.builders.texts.keywords import normal_form
+from cfmgml.builders.texts.keyword_graphs import word_values
+from cfmgml.builders.texts.keywords import Spelling, normal_form
 from cfmgml.common.typing import BoolArray, FloatArray, NameArray
 from cfmgml.data.bags import BagDataset
-from cfmgml.plots.graphs import decider, draw_graph, heat_colour, strongest
-from cfmgml.plots.shown import UNKNOWN, Shown, import_pyplot, select_bag, verdict_colour
+from cfmgml.plots.graphs import decider, draw_graph
+from cfmgml.plots.shown import UNKNOWN, Shown, heat_colour, import_pyplot, select_bag, strongest, verdict_colour
 from cfmgml.plots.text_flow import Block, Mark, draw_blocks, drawable
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def plot_text_bag(
     bags, bag, scores, contributions, label, ax
         As in `cfmgml.plots.plot_bag`. Set the size of ``ax`` before: lines are broken to fit.
     texts
-        The bag's texts, in order; or texts by graph name, as `load_hallmarks_texts` gives them. Without them, each
-        text's keywords are shown.
+        The bag's texts, in order; or texts by graph name, as `load_hallmarks_texts` gives them. Without them,
+        those that the bags keep are shown, or else each text's words.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def plot_text_bag(
 
 def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) -> list[str] | None:
     if texts is None:
-        return None
+        return None if one.graph_texts is None else one.graph_texts.tolist()
     if isinstance(texts, Mapping):
         names = [] if one.graph_names is None else one.graph_names.tolist()
         missing = [name for name in names if name not in texts]
@@ -123,10 +123,10 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
 
 
 def _marks(shown: Shown, graph: int, text: str, largest: float) -> list[Mark]:
-    stem = bool(getattr(shown.bag.builder, "stem", False))
+    spelling = getattr(shown.bag.builder, "spelling", Spelling())
     values, labels = shown.of_nodes(graph), shown.bag.graphs[graph].node_labels
     assert labels is not None
     return [
-        Mark(word.start, word.stop, heat_colour(float(values[node]), largest))
-        for word, node in find_nodes(text, labels, stem)
+        Mark(word.start, word.stop, heat_colour(value, largest))
+        for word, value in word_values(text, labels, values, spelling)
     ]

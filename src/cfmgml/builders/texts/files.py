@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cfmgml.builders.base import read_text
 from cfmgml.common.tables import Row, format_of, read_table
 from cfmgml.data.bags import BagDataset
-from cfmgml.data.builder import FileInput, Paths
+from cfmgml.data.builder import FileInput, FileOptions, Paths, parameter
 from cfmgml.reading.labels import KEYS, LabelTable, read_labels, split_labels, table_of_sets
 from cfmgml.reading.matching import RowMatch, match_files, match_names
 from cfmgml.reading.paths import file_names, list_files
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
 TEXT, TEXTS, OWN = ("text", "document", "abstract"), ("texts", "sentences", "paragraphs"), "text_labels"
 TEXT_SUFFIX = ".txt"
+
+
+@dataclass(frozen=True)
+class TextOptions(FileOptions):
+    """Whether bags keep their texts."""
+
+    text: bool = parameter(
+        True, "Keep the texts in the bags, for predictions and for what they are compared with.", shown="text"
+    )
+
+
+def keeps_text(given: FileInput) -> bool:
+    return bool(getattr(given.options, "text", True))
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,7 @@ def text_bags(builder: "TextBuilder", given: FileInput) -> BagDataset:
     if table is not None:
         keys = matched.complete(documents.names, "texts")
         arguments = label_arguments(documents, table.in_order(given.label_names), keys)
+    arguments["text"] = keeps_text(given)
     return with_remarks(builder.build(documents.contents, bag_names=documents.names, **arguments), matched)
 
 

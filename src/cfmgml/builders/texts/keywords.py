@@ -1,9 +1,9 @@
-"""The words of a text: cut, reduced to keys, and without function words.
+"""The words of a text: cut, and reduced to keys.
 
 A text is normalised (Unicode NFKC) and cut into words; a word's *key* is its casefolded form, without its ending
 if asked. Words with one key are one keyword, however they are written.
 
->>> [word.key for word in words("The METASTATIC cells’ migration; migrating metastases", stem=True)]
+>>> [word.key for word in words("The METASTATIC cells’ migration; migrating metastases", Spelling(stem=True))]
 ['the', 'metast', 'cell', 'migr', 'migr', 'metast']
 """
 
@@ -13,21 +13,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
-from cfmgml.builders.texts.sentences import split_sentences
-
-# Function words only: longer lists also take words that mean something in some field ("system", "cell", "interest").
-_FUNCTION_WORDS = """
-    a about above after again against all almost also although always am among an and any are as at be because
-    been before being below between both but by can cannot could did do does doing done down due during each
-    either etc even ever every few for from further had has have having he hence her here hers herself him
-    himself his how however i if in into is it its itself just let may me might more moreover most much must my
-    myself neither no nor not now of off often on once one only onto or other others otherwise our ours
-    ourselves out over own per rather same several shall she should since so some still such than that the their
-    theirs them themselves then there thereby therefore these they this those though through thus to too toward
-    towards under until up upon us use used using very via was we well were what when where whereas whether
-    which while who whom whose why will with within without would yet you your yours yourself yourselves
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+from cfmgml.builders.texts.sentences import Splitter
 
 # The last seven are what Greek leaves in English: metastasis and metastatic, apoptosis and apoptotic.
 _ENDINGS = """
@@ -43,6 +29,19 @@ LONGEST_RUN_OF_MARKS = 30  # as in Unicode's Stream-Safe Text Format
 JOINER = "\u034f"  # combining grapheme joiner: ends a run of marks and shows nothing
 
 
+# Han and Hiragana: written without spaces, a character is about a word. A run of Katakana is one; Hangul has spaces.
+APART = "\u3005\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+
+
+class Spelling(NamedTuple):
+    """What counts as a word, and as the same word."""
+
+    stem: bool = False  # cut English endings off
+    case: bool = False  # us and US differ
+    numbers: bool = False  # words may be digits only
+    apart: bool = True  # each Han or Hiragana character is a word; version 2 of the recipe took whole runs
+
+
 class Word(NamedTuple):
     """A word: what it counts as, how it is written, and where it stands in the NFKC form of its text."""
 
@@ -53,31 +52,50 @@ class Word(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The content words of a text, in order: keys, spellings, and positions for the co-occurrence window."""
+    """The words of a text, in order: keys, spellings, and positions for the co-occurrence window."""
 
     keys: list[str]
     surfaces: list[str]
     positions: list[int]
 
 
-def words(text: str, stem: bool = False) -> list[Word]:
-    """Words in order: runs of letters and digits with at least one letter, in any script; hyphens part words.
+PLAIN = Spelling()
 
-    A script written without spaces gives one word a run: put spaces between its words first.
 
-    >>> [word.surface for word in words("IL-2, 40 %: Straße, संधि, слово")]
-    ['IL', 'Straße', 'संधि', 'слово']
+def words(text: str, spelling: Spelling = PLAIN) -> list[Word]:
+    """Words in order: runs of letters and digits, in any script; hyphens part words, and each Han or Hiragana
+    character is one.
+
+    Thai, Lao, Khmer and Burmese, which are written without spaces too, give one word a run: put spaces between words.
+
+    >>> [word.surface for word in words("IL-2, 40 %: Straße, संधि, слово, 図グラフ")]
+    ['IL', 'Straße', 'संधि', 'слово', '図', 'グラフ']
+    >>> [word.key for word in words("IL-2, 40 %", Spelling(case=True, numbers=True))]
+    ['IL', '2', '40']
     """
     text = normal_form(text)
+    stem, case, numbers, _ = spelling
+    return [
+        Word(word_key(surface, stem, case), surface, *match.span())
+        for match in _pattern_for(text, spelling).finditer(text)
+        if (surface := match.group()).isalpha() or numbers or any(map(str.isalpha, surface))
+    ]
+
+
+def _pattern_for(text: str, spelling: Spelling) -> re.Pattern[str]:
+    if text.isascii():
+        return _pattern("", False)
     marks = "".join(sorted(c for c in set(text) if not c.isascii() and unicodedata.category(c)[0] == "M"))
-    matches = (match for match in _pattern(marks).finditer(text) if any(map(str.isalpha, match.group())))
-    return [Word(word_key(m.group(), stem), m.group(), *m.span()) for m in matches]
+    return _pattern(marks, spelling.apart)
 
 
 @lru_cache(maxsize=64)
-def _pattern(marks: str) -> re.Pattern[str]:
+def _pattern(marks: str, apart: bool) -> re.Pattern[str]:
     r"""``\w`` has no combining marks, which would cut Indic words up: a word goes on through those given."""
-    return re.compile(rf"[^\W_](?:[^\W_]|[{re.escape(marks)}])*" if marks else r"[^\W_]+")
+    letter, more = (rf"[^\W_{APART}]", f"[{re.escape(marks)}]") if apart else (r"[^\W_]", f"[{re.escape(marks)}]")
+    run = f"{letter}(?:{letter}|{more})*" if marks else f"{letter}+"
+    single = f"[{APART}]{more}*" if marks else f"[{APART}]"
+    return re.compile(f"{single}|{run}" if apart else run)
 
 
 def normal_form(text: str) -> str:
@@ -104,17 +122,17 @@ def _long_runs(marks: str) -> re.Pattern[str]:
     return re.compile(f"{mark}{{{LONGEST_RUN_OF_MARKS}}}(?={mark})")
 
 
-def word_key(word: str, stem: bool) -> str:
-    """Casefolded; with ``stem``, English endings are cut off an ASCII word while four letters remain.
+def word_key(word: str, stem: bool, case: bool = False) -> str:
+    """Casefolded unless ``case``; with ``stem``, English endings are cut off an ASCII word while four letters remain.
 
     >>> [word_key(word, True) for word in ("Angiogenesis", "angiogenic", "class", "Größen")]
     ['angiogen', 'angiogen', 'class', 'grössen']
     """
-    return _remembered_key(word, stem) if len(word) <= LONGEST_WORD_KEPT else _word_key(word, stem)
+    return (_remembered_key if len(word) <= LONGEST_WORD_KEPT else _word_key)(word, stem, case)
 
 
-def _word_key(word: str, stem: bool) -> str:
-    key = word.casefold()
+def _word_key(word: str, stem: bool, case: bool) -> str:
+    key = word if case else word.casefold()
     if not stem or not key.isascii():
         return key
     stop = len(key)
@@ -135,22 +153,22 @@ def _ending_length(key: str, stop: int) -> int:
     return 0
 
 
-def read_text(text: str, *, stem: bool, stop_words: Collection[str], gap: int) -> Reading:
-    """The content words of a text, positions counted over them; ``gap`` positions lie between two sentences.
+def read_text(text: str, spelling: Spelling, stop_words: Collection[str], gap: int, split: Splitter) -> Reading:
+    """The words of a text but stop words, positions counted over them; ``gap`` positions lie between two sentences.
 
-    Left out are stop words and single ASCII letters.
-
-    >>> read_text("A dog barks. The cat ran.", stem=False, stop_words=STOP_WORDS, gap=2)
+    >>> from cfmgml.builders.texts.sentences import split_sentences
+    >>> read_text("A dog barks. The cat ran.", Spelling(), {"a", "the"}, 2, split_sentences)
     Reading(keys=['dog', 'barks', 'cat', 'ran'], surfaces=['dog', 'barks', 'cat', 'ran'], positions=[0, 1, 4, 5])
     """
     reading, position = Reading([], [], []), 0
-    for sentence in split_sentences(text):
-        for word in words(sentence, stem):
-            spelling = word.surface.casefold()
-            if spelling in stop_words or (len(spelling) == 1 and spelling.isascii()):
+    stem, case, numbers, _ = spelling
+    for sentence in map(normal_form, split(text)):
+        for surface in _pattern_for(sentence, spelling).findall(sentence):  # as `words`, which also says where they are
+            folded = surface.casefold()
+            if folded in stop_words or not (numbers or surface.isalpha() or any(map(str.isalpha, surface))):
                 continue
-            reading.keys.append(word.key)
-            reading.surfaces.append(spelling)
+            reading.keys.append(word_key(surface, stem, case))
+            reading.surfaces.append(surface if case else folded)
             reading.positions.append(position)
             position += 1
         position += gap

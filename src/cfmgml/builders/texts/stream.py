@@ -16,12 +16,16 @@ from cfmgml.builders.texts.files import (
     check_names_differ,
     columns_of,
     documents_of,
+    keeps_text,
     label_arguments,
     match_documents,
     text_files,
 )
 from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.common.segments import segment_sum
 from cfmgml.common.tables import format_of, stream_table
+from cfmgml.common.typing import IntArray
+from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput
 from cfmgml.data.streams import BagStream, Piece
 from cfmgml.reading.labels import LabelTable, read_labels, table_of_sets
@@ -44,17 +48,17 @@ class TextStream(BagStream):
     def __init__(self, builder: "TextBuilder", given: FileInput) -> None:
         self._builder, self._sources, self._source = builder, given.paths, ", ".join(map(str, given.paths))
         self._is_table = len(given.paths) == 1 and format_of(given.paths[0]) is not None
-        self._labels, self._label_names = given.labels, given.label_names
+        self._labels, self._label_names, self._text = given.labels, given.label_names, keeps_text(given)
         self._table: LabelTable | None = None  # where documents have labels of their own, it says only which there are
         self._keys: list[str] = []  # of each document in a table of labels of its own
-        self._n_empty = 0
+        self._n_empty, self._empty = 0, dict[int, int]()  # texts without words: of what is written, of each input
         self._repeated, self._label_remarks = RepeatedGraphs(), dict[str, Any]()
 
     @property
     def key(self) -> Any:
         files = self._sources if self._is_table else list(self._files.values())
         states = [file_state(file) for file in [*files, self._labels or None]]
-        return [self._builder.told(), self._label_names, self._labels is False, *states]
+        return [self._builder.told(), self._label_names, self._labels is False, self._text, *states]
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -82,7 +86,7 @@ class TextStream(BagStream):
     # -- what depends on all documents -------------------------------------------------------
 
     def settle(self, settled: Any) -> Any:
-        """Check names and labels; count words, and texts without keyword, unless they were counted."""
+        """Check names and labels; count words, if graphs depend on that and they were not counted."""
         self._table = read_labels(self._labels) if self._labels else None
         names: list[str] = []
         own: set[str] = set()
@@ -100,33 +104,38 @@ class TextStream(BagStream):
             self._table = table_of_sets({"": sorted(own)}, self._source)
         which = self._label_names if self._table is None else self._table.in_order(self._label_names).label_names
         self._label_remarks = remark_labels(which, matched)
-        settled = settled or self._count()
-        self._builder = replace(self._builder, vocabulary=settled["vocabulary"])
-        self._n_empty = settled["n_without_keywords"]
+        if self._builder.counted and self._builder.vocabulary is None:
+            settled = settled or self._count()
+            self._builder = replace(self._builder, vocabulary=settled)
         return settled
 
-    def _count(self) -> dict[str, Any]:
+    def _count(self) -> Any:
+        split = self._builder.split
         runs = ((first, documents.contents) for first, documents in self._documents())
-        texts = (t for first, run in runs for k, document in enumerate(run, first) for t in texts_of(document, k))
-        vocabulary, n_empty = count_texts(texts, self._builder)
-        given = self._builder.vocabulary
-        return {"vocabulary": vocabulary.to_json() if given is None else dict(given), "n_without_keywords": n_empty}
+        texts = (
+            t for first, run in runs for k, document in enumerate(run, first) for t in texts_of(document, k, split)
+        )
+        return count_texts(texts, self._builder).to_json()
 
     # -- building ----------------------------------------------------------------------------
 
     def pieces(self, start: int) -> Iterator[Piece]:
         for first, documents in self._documents(start):
             given = self._label_arguments(documents, first)
-            bags = self._builder.build(documents.contents, bag_names=documents.names, **given)
+            bags = self._builder.build(documents.contents, bag_names=documents.names, text=self._text, **given)
             inputs = first + np.arange(bags.n_bags)
             self._repeated.add(bags, inputs)
+            self._empty |= dict(zip(inputs.tolist(), _n_blank(bags).tolist(), strict=True))
             yield with_label_names(bags, self._label_names), inputs
 
     def report(self, start: int, stop: int) -> Any:
-        return self._repeated.report(start, stop)
+        n_empty = sum(self._empty.pop(number, 0) for number in range(start, stop))
+        self._n_empty += n_empty
+        return {"repeated": self._repeated.report(start, stop), "n_without_keywords": n_empty}
 
     def recall(self, report: Any, n_bags: int) -> None:
-        self._repeated.recall(report)
+        self._repeated.recall(report["repeated"])
+        self._n_empty += report["n_without_keywords"]
 
     def _label_arguments(self, documents: Documents, first: int) -> dict[str, Any]:
         if self._table is None:
@@ -140,5 +149,17 @@ class TextStream(BagStream):
         return label_arguments(documents, table.in_order(self._label_names), keys)
 
     def info(self) -> Mapping[str, Any]:
-        told = {"n_without_keywords": self._n_empty, "overlap": self._repeated.summary(), **self._label_remarks}
+        told = {
+            "n_without_keywords": self._n_empty + sum(self._empty.values()),
+            "overlap": self._repeated.summary(),
+            **self._label_remarks,
+        }
         return {**self._builder.told(), **told}
+
+
+def _n_blank(bags: BagDataset) -> IntArray:
+    """How many graphs without words each bag has."""
+    assert bags.builder is not None
+    blank = bags.builder.blank(bags.graphs)
+    assert blank is not None
+    return np.asarray(segment_sum(blank.astype(np.float64), bags.bag_ptr), dtype=np.int64)

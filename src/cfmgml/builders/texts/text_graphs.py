@@ -7,6 +7,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.texts.cooccurrence import Vocabulary
 from cfmgml.builders.texts.keyword_graphs import KeywordGraph
+from cfmgml.builders.texts.keywords import Reading
 from cfmgml.common.progress import progress
 
 if TYPE_CHECKING:
@@ -26,18 +27,22 @@ class Running(NamedTuple):
 
 def text_graphs(
     texts: Iterable[str], builder: "TextBuilder", vocabulary: Mapping[str, Any] | None, running: Running
-) -> tuple[dict[str, KeywordGraph], Vocabulary]:
-    """The graph of every different text, and the counts used: those given, or else these texts' own.
+) -> tuple[dict[str, KeywordGraph], Vocabulary | None]:
+    """The graph of every different text, and the counts used, if any: those given, or else these texts' own.
 
     Pairs that weigh less than the builder's threshold are no longer among the counts.
     """
     different = list(dict.fromkeys(texts))
     with progress("Building graphs of texts", 2 * len(different), running.verbose) as done:
         readings = list(_in_chunks(builder.words_of, different, running, done))
-        known = Vocabulary.count(readings, builder.window) if vocabulary is None else Vocabulary.from_json(vocabulary)
-        known = known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
+        known = _counts(readings, builder, vocabulary) if builder.counted else None
         graphs = list(_in_chunks(builder.graph_of, readings, running, done, known))
     return dict(zip(different, graphs, strict=True)), known
+
+
+def _counts(readings: list[Reading], builder: "TextBuilder", given: Mapping[str, Any] | None) -> Vocabulary:
+    known = Vocabulary.count(readings, builder.window) if given is None else Vocabulary.from_json(given)
+    return known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
 
 
 def _each(work: Callable[..., Result], items: Sequence[Any], *given: Any) -> list[Result]:

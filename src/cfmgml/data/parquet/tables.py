@@ -5,9 +5,11 @@ One row is one bag, with plain list columns that any reader of Parquet knows::
     name: string                     if bags have names
     Y: list<bool>                    a value a label; null where it is not known
     graphs: list<struct<
-        id: int64, n_nodes: int32, name: string, Y: list<bool>,
+        id: int64, n_nodes: int32, name: string, Y: list<bool>, text: string,
         nodes: list<struct<label: int64, attributes: list<double>, name: string>>,
-        edges: list<struct<source: int32, target: int32, weight: double>>>>      nodes are numbered in their graph
+        edges: list<struct<source: int32, target: int32, weight: double, label: int64>>>>
+
+Nodes are numbered in their graph, from 0.
 
 What a data set does not have is left out.
 """
@@ -20,14 +22,15 @@ import numpy as np
 from cfmgml.common.segments import lengths, offsets, segment_ids
 from cfmgml.common.tables import import_pyarrow
 from cfmgml.common.typing import Array, Arrays, BoolArray, IntArray
+from cfmgml.data.texts import TEXTS, text_array
 
 if TYPE_CHECKING:
     import pyarrow
 
 
 BAG_FIELDS = {"name": "bag_names", "Y": "Y"}  # columns, and the arrays that they hold
-GRAPH_FIELDS = {"name": "graph_names", "Y": "graph_Y"}
-EDGE_FIELDS = {"weight": "graphs.edge_weights"}
+GRAPH_FIELDS = {"name": "graph_names", "Y": "graph_Y", "text": TEXTS}
+EDGE_FIELDS = {"weight": "graphs.edge_weights", "label": "graphs.edge_labels"}
 NODE_FIELDS = {"label": "graphs.node_labels", "attributes": "graphs.node_attributes", "name": "graphs.node_names"}
 
 
@@ -68,7 +71,7 @@ def _columns(arrays: Arrays, fields: Mapping[str, str]) -> dict[str, "pyarrow.Ar
 def _column(array: Array, known: BoolArray | None = None) -> "pyarrow.Array":
     """Strings, numbers, or a matrix as lists of one length; null where not known."""
     pa = import_pyarrow()
-    if array.dtype.kind == "U":
+    if array.dtype.kind in "UT":
         return pa.array(array.tolist(), pa.string())
     flat = pa.array(np.ascontiguousarray(array).ravel(), mask=None if known is None else ~known.ravel())
     return flat if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
@@ -91,7 +94,7 @@ def from_table(table: "pyarrow.Table") -> dict[str, Array]:
     ends = np.stack([edges["source"].to_numpy(), edges["target"].to_numpy()]).astype(np.int64)
     arrays["graphs.edges"] = ends + node_ptr[segment_ids(edge_ptr)]
     for columns, fields in (bags, BAG_FIELDS), (graphs, GRAPH_FIELDS), (nodes, NODE_FIELDS), (edges, EDGE_FIELDS):
-        arrays |= {name: _array(columns[field]) for field, name in fields.items() if field in columns}
+        arrays |= {name: _array(columns[field], name) for field, name in fields.items() if field in columns}
     return arrays
 
 
@@ -105,11 +108,12 @@ def _fields(rows: "pyarrow.StructArray") -> dict[str, "pyarrow.Array"]:
     return {field.name: rows.field(field.name) for field in rows.type}
 
 
-def _array(values: "pyarrow.Array") -> Array:
+def _array(values: "pyarrow.Array", name: str) -> Array:
     """What `_column` was given, of which all was known."""
     types = import_pyarrow().types
     if types.is_string(values.type):
-        return np.array(values.to_pylist(), dtype=np.str_)
+        strings = values.to_pylist()
+        return text_array(strings) if name == TEXTS else np.array(strings, dtype=np.str_)
     if types.is_fixed_size_list(values.type):
         return _matrix(values.values, values.type.list_size)
     return values.to_numpy()

@@ -4,16 +4,17 @@ const ROOT = "/api/v1/models";
 
 async function checked(response) {
   if (response.ok) return response;
-  let reason = `The server answered ${response.status}.`;
+  const error = new Error(`The server answered ${response.status}.`);
   try {
-    reason = (await response.json()).reason || reason;
+    error.message = (await response.json()).reason || error.message;
   } catch {
     // not JSON: the status must do
   }
-  throw new Error(reason);
+  if (response.status === 503) error.retryAfter = Number(response.headers.get("Retry-After")) || 1; // seconds
+  throw error;
 }
 
-async function ask(url, options) {
+async function fetched(url, options) {
   try {
     return await checked(await fetch(url, options));
   } catch (error) {
@@ -23,41 +24,50 @@ async function ask(url, options) {
 }
 
 export async function loadCatalogue() {
-  return (await ask(ROOT)).json();
+  return (await fetched(ROOT)).json();
 }
 
 export function sampleAddress(model, sample) {
   return `${ROOT}/${model.name}/samples/${sample.id}`;
 }
 
-export async function loadSample(model, sample) {
-  return ask(sampleAddress(model, sample));
+export async function loadSample(model, sample, signal) {
+  return fetched(sampleAddress(model, sample), { signal });
 }
 
-// The answer for an input; with a level ("bag", "graph", "node") instead the table of predictions, as a file.
-async function post(address, type, body, query, signal) {
-  const headers = { "Content-Type": type };
+// Where an input is sent to, as what type, and its body.
+export function requestFor(model, input, query = {}) {
   const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
-  const response = await ask(`${address}?${given}`, { method: "POST", headers, body, signal });
+  const address = `${ROOT}/${model.name}/${model.route}${given.size ? `?${given}` : ""}`;
+  if (model.route === "graphs") return { address, type: "application/json", body: input.text };
+  if (model.route === "text") return { address, type: "application/json", body: JSON.stringify({ text: input.text }) };
+  return { address, type: "application/octet-stream", body: input.blob };
+}
+
+// The answer for an input; with a level ("bag", "graph", "node") as table instead the table of predictions, as a file.
+export async function ask(model, input, query, signal) {
+  const { address, type, body } = requestFor(model, input, query);
+  const response = await fetched(address, { method: "POST", headers: { "Content-Type": type }, body, signal });
   return query.table ? response.blob() : response.json();
 }
 
-export async function askImage(model, blob, regions, signal, table) {
-  return post(`${ROOT}/${model.name}/image`, "application/octet-stream", blob, { regions, table }, signal);
+// Inputs and their labels as a file of bags, for training; files travel as base64.
+export async function askForBags(model, entries) {
+  const inputs = await Promise.all(
+    entries.map(async ({ name, input, labels, regions }) => ({
+      name, labels, regions, content: input.blob ? await base64(input.blob) : input.text
+    })),
+  );
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ inputs });
+  return (await fetched(`${ROOT}/${model.name}/bags`, { method: "POST", headers, body })).blob();
 }
 
-export async function askFile(model, blob, signal, table) {
-  return post(`${ROOT}/${model.name}/file`, "application/octet-stream", blob, { table }, signal);
-}
-
-export function graphsAddress(model) {
-  return `${ROOT}/${model.name}/graphs`;
-}
-
-export async function askGraphs(model, json, signal, table) {
-  return post(graphsAddress(model), "application/json", json, { table }, signal);
-}
-
-export async function askText(model, text, signal, table) {
-  return post(`${ROOT}/${model.name}/text`, "application/json", JSON.stringify({ text }), { table }, signal);
+function base64(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(reader.result.slice(reader.result.indexOf(",") + 1)));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(blob);
+  });
 }

@@ -1,6 +1,6 @@
 // The two lists beside the picture: labels of the whole, best first, and its parts.
 
-import { bestOf, make, signed } from "./words.js";
+import { bestOf, make, percent, signed, verdict } from "./words.js";
 
 const FEW = 8; // labels below the threshold that are shown at first
 
@@ -26,13 +26,13 @@ function labelRow(answer, label, most, pressed, onPress) {
   row.disabled = !explained;
   const side = label.predicted ? "above" : "below";
   const part = answer.graphs[label.decided_by].name;
-  const chance = label.probability === null ? "" : `, probability ${label.probability.toFixed(2)}`;
+  const chance = label.probability === null ? "" : `, probability ${percent(label.probability)}`;
   row.setAttribute(
     "aria-label",
     `${label.name}: ${signed(label.score)}, ${side} the threshold by ${Math.abs(label.margin).toFixed(2)}, best in ${part}${chance}`,
   );
-  row.title = `margin ${signed(label.margin, 4)} over the threshold ${answer.threshold}, best in ${part}${chance}`;
-  row.append(make("span", "name", label.name), bar(label.margin / most), make("span", "score", signed(label.score)));
+  row.title = `${label.name}: score ${signed(label.score, 4)}, the threshold is ${answer.threshold}; best in ${part}${chance}`;
+  row.append(make("span", "name", label.name), bar(label.margin / most), make("span", "score", label.probability === null ? signed(label.score) : percent(label.probability)));
   row.addEventListener("click", () => onPress(label.name));
   item.append(row);
   return item;
@@ -47,12 +47,13 @@ function bar(share) {
 }
 
 // The parts, each with its best label; with a label chosen, with its score for that, and which of them decided.
-export function fillGraphs(list, answer, label, pressed, onPress) {
+export function fillGraphs(list, answer, label, pressed, truth, onPress) {
   const column = label ? answer.label_names.indexOf(label) : -1;
   const decider = label ? answer.labels.find((item) => item.name === label).decided_by : -1;
   list.replaceChildren(
     ...answer.graphs.map((graph, number) => {
       const best = bestOf(answer, number);
+      const isRight = label ? "" : verdict(truth, number, best); // of the best label, which is shown
       const name = label || best.label;
       const score = label ? graph.scores[column] : best.score;
       const found = score > answer.threshold;
@@ -62,10 +63,13 @@ export function fillGraphs(list, answer, label, pressed, onPress) {
       row.setAttribute("aria-pressed", String(number === pressed));
       row.setAttribute(
         "aria-label",
-        `${graph.name}: ${name} ${signed(score)}${found ? "" : ", below the threshold"}${number === decider ? ", decides" : ""}`,
+        `${graph.name}: ${name} ${signed(score)}${found ? "" : ", below the threshold"}${number === decider ? ", decides" : ""}${isRight}`,
       );
+      row.title = `${graph.name}: ${name} ${signed(score, 4)}`;
       const title = make("span", "name", found || label ? name : `${name}?`);
       if (number === decider) title.append(make("span", "decides", "decides"));
+      if (answer.familiarity.unlike.includes(number)) title.append(make("span", "unlike", "unlike training"));
+      if (isRight) title.append(make("span", "truth", isRight));
       row.append(make("span", "number", String(number + 1)), title, make("span", "score", signed(score)));
       row.addEventListener("click", () => onPress(number));
       item.append(row);

@@ -1,6 +1,7 @@
-// An image with its regions: outlines, names, and the heat map of one label.
+// An image with its regions: outlines, names, the painting, and the heat map of one label.
 
-import { bestOf, contributionsTo, make, signed } from "./words.js";
+import { layerOf, shares } from "./painting.js";
+import { bestOf, contributionsTo, make, signed, verdict } from "./words.js";
 
 const FOR = [214, 92, 8];
 const AGAINST = [33, 98, 186];
@@ -21,13 +22,15 @@ export class PictureView {
     this.canvas = canvas;
     this.tags = tags;
     this.answer = null;
+    this.opacity = 0;
     canvas.addEventListener("click", (event) => onPick(this.regionAt(event)));
     new ResizeObserver(() => this.draw()).observe(box);
   }
 
-  show(bitmap, answer, strip) {
+  show(bitmap, answer, strip, truth) {
     const { width, height, nodes, regions } = answer.picture;
     this.answer = answer;
+    this.truth = truth; // what each part is, where that is known
     this.label = this.region = null;
     this.nodes = expand(nodes, width * height);
     this.regions = expand(regions, width * height);
@@ -36,6 +39,7 @@ export class PictureView {
     this.trace(width, height);
     this.bitmap = bitmap;
     this.plain = this.pixelsOf(bitmap, width, height);
+    this.painting = answer.painting && !strip ? layerOf(answer.painting, this.nodes, width, height) : null;
     this.box.hidden = false;
     this.strip = strip;
     this.box.classList.toggle("strip", strip);
@@ -45,6 +49,16 @@ export class PictureView {
   clear() {
     this.answer = null;
     this.box.hidden = true;
+  }
+
+  // How much of the picture has which label.
+  shares() {
+    return shares(this.answer.painting, this.nodes);
+  }
+
+  paint(opacity) {
+    this.opacity = opacity;
+    this.draw();
   }
 
   choose(label, region) {
@@ -104,6 +118,7 @@ export class PictureView {
     const context = this.canvas.getContext("2d");
     context.scale(dense * scale, dense * scale);
     this.drawBase(context);
+    if (!this.label) this.drawPainting(context);
     this.drawLines(context, scale);
     this.drawTags(scale, width, height);
   }
@@ -113,12 +128,23 @@ export class PictureView {
     const heat = this.label && contributionsTo(this.answer, this.label);
     context.imageSmoothingEnabled = !this.strip;
     if (!heat && this.bitmap) {
+      if (this.painting) context.filter = `saturate(${1 - this.opacity})`; // so that its own colours do not mix in
       context.drawImage(this.bitmap, 0, 0, width, height);
+      context.filter = "none";
       return;
     }
     const layer = new OffscreenCanvas(width, height);
     layer.getContext("2d").putImageData(heat ? this.heated(heat, width, height) : this.plain, 0, 0);
     context.drawImage(layer, 0, 0);
+  }
+
+  drawPainting(context) {
+    if (!this.painting) return;
+    context.save();
+    context.globalAlpha = this.opacity;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.painting, 0, 0);
+    context.restore();
   }
 
   // The photo in pale grey, and over each node a colour as strong as what it adds.
@@ -160,10 +186,29 @@ export class PictureView {
       const found = score > this.answer.threshold;
       const words = this.label ? signed(score) : found || this.strip ? best.label : "";
       const tag = make("span", `tag${found ? " found" : ""}${number === this.region ? " chosen" : ""}`);
-      tag.textContent = this.strip ? words : `${number + 1} ${words}`.trim();
+      tag.textContent = this.strip ? `${words}${this.label ? "" : mark(this.truth, number, best)}` : `${number + 1} ${words}`.trim();
       this.tags.append(tag);
       place(tag, graph.at[0] * scale, this.strip ? height + 19 : graph.at[1] * scale, width, placed);
     });
+    const lowest = Math.max(...placed.map((box) => box.bottom)); // below a strip there is room for all of them
+    this.tags.parentElement.style.paddingBottom = this.strip ? `${Math.max(38, lowest - height + 6)}px` : "";
+    if (!this.strip) for (const tag of this.tags.children) keepInside(tag, height);
+  }
+
+  // The canvas with the tags on it.
+  asPicture() {
+    const dense = this.canvas.width / this.canvas.clientWidth;
+    const copy = make("canvas");
+    const frame = this.tags.parentElement.getBoundingClientRect();
+    copy.width = this.canvas.width;
+    copy.height = Math.round(frame.height * dense);
+    const context = copy.getContext("2d");
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(this.canvas, 0, 0);
+    context.scale(dense, dense);
+    for (const tag of this.tags.children) drawTag(context, tag, frame);
+    return new Promise((resolve) => copy.toBlob(resolve, "image/png"));
   }
 
   regionAt(event) {
@@ -173,6 +218,27 @@ export class PictureView {
     const y = Math.floor(((event.clientY - box.top) / box.height) * height);
     return this.regions[Math.min(y, height - 1) * width + Math.min(x, width - 1)];
   }
+}
+
+function mark(truth, number, best) {
+  const words = verdict(truth, number, best);
+  return words === ", right" ? " \u2713" : words && ` \u2717${words}`;
+}
+
+function keepInside(tag, height) {
+  tag.style.top = `${Math.max(2, Math.min(tag.offsetTop, height - tag.offsetHeight - 2))}px`;
+}
+
+function drawTag(context, tag, frame) {
+  const box = tag.getBoundingClientRect();
+  const style = getComputedStyle(tag);
+  context.fillStyle = style.backgroundColor;
+  context.fillRect(box.left - frame.left, box.top - frame.top, box.width, box.height);
+  context.fillStyle = style.color;
+  context.font = style.font;
+  context.textBaseline = "middle";
+  context.textAlign = "center";
+  context.fillText(tag.textContent, box.left - frame.left + box.width / 2, box.top - frame.top + box.height / 2);
 }
 
 // Inside the picture, and below any tag that is in the way.

@@ -1,5 +1,6 @@
-// A text with its sentences: the best label of each, and the words that decided for one label.
+// A text with its sentences, or graphs with their nodes: the best label of each, and what decided for one label.
 
+import { linkNodes, networkOf, pictureOf } from "./networks.js";
 import { bestOf, contributionsTo, make, signed } from "./words.js";
 
 const STRONG = 0.6;
@@ -8,6 +9,7 @@ export class TextView {
   constructor(box) {
     this.box = box;
     this.answer = null;
+    linkNodes(box);
   }
 
   show(answer) {
@@ -27,7 +29,23 @@ export class TextView {
     const heat = label && contributionsTo(this.answer, label);
     this.box.classList.toggle("heated", Boolean(heat));
     const parts = this.answer.texts.map((part) => this.sentence(part, heat, label, graph));
-    this.box.replaceChildren(...(this.drawing ? [this.drawing] : []), ...parts);
+    const networks = make("div", "networks");
+    for (const network of this.answer.networks || []) networks.append(this.network(network, heat, graph));
+    this.box.replaceChildren(...(this.drawing ? [this.drawing] : []), networks, ...parts);
+  }
+
+  network(network, heat, chosen) {
+    const { name, nodes } = this.answer.graphs[network.graph];
+    const part = this.answer.texts[network.graph];
+    const letters = Array.from(part.text);
+    const words = part.marks.map(([start, stop]) => letters.slice(start, stop).join(""));
+    const figure = networkOf(network, name, words, nodes[0], heat, this.answer.familiarity.unknown);
+    figure.classList.toggle("chosen", network.graph === chosen);
+    return figure;
+  }
+
+  asPicture() {
+    return pictureOf(Array.from(this.box.querySelectorAll(".network")));
   }
 
   sentence(part, heat, label, chosen) {
@@ -35,12 +53,31 @@ export class TextView {
     const letters = Array.from(part.text); // places are counted in characters, not in UTF-16 units
     let at = 0;
     for (const [start, stop, node] of part.marks) {
-      line.append(letters.slice(at, start).join(""), marked(letters.slice(start, stop).join(""), heat, node));
+      line.append(letters.slice(at, start).join(""), this.marked(letters.slice(start, stop).join(""), heat, node));
       at = stop;
     }
     line.append(letters.slice(at).join(""));
     line.append(this.verdict(part.graph, label));
     return line;
+  }
+
+  marked(word, heat, node) {
+    const mark = make("mark", "", word);
+    mark.dataset.node = node;
+    const isUnknown = this.answer.familiarity.unknown.includes(node);
+    if (heat) {
+      const value = heat.values[node];
+      const strength = Math.abs(value) / heat.largest;
+      mark.className = value < 0 ? "against" : "for";
+      if (strength > STRONG) mark.classList.add("strong");
+      mark.style.setProperty("--strength", strength.toFixed(3));
+      mark.title = signed(value, 3);
+    }
+    if (isUnknown) {
+      mark.classList.add("unknown");
+      mark.title = "never seen in training";
+    }
+    return mark;
   }
 
   verdict(graph, label) {
@@ -57,16 +94,4 @@ function drawn(svg) {
   image.alt = "The graphs of the input, their nodes coloured by what they say for the best label";
   image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
   return image;
-}
-
-function marked(word, heat, node) {
-  const mark = make("mark", "", word);
-  if (!heat) return mark;
-  const value = heat.values[node];
-  const strength = Math.abs(value) / heat.largest;
-  mark.className = value < 0 ? "against" : "for";
-  if (strength > STRONG) mark.classList.add("strong");
-  mark.style.setProperty("--strength", strength.toFixed(3));
-  mark.title = signed(value, 3);
-  return mark;
 }

@@ -1,9 +1,10 @@
 """Descriptions of a picture's nodes: one a file, called as in ``features=``.
 
-A module of this folder has a ``DESCRIPTION``, and so is known.
+A module of this folder has a ``DESCRIPTION``, and so is known; others are known once they were registered, in this
+process.
 
 >>> description_names()
-['hellinger', 'paper', 'rich']
+['deep', 'hellinger', 'paper', 'rich']
 >>> find_description("hellinger").columns
 {'rgb_histogram': (0, 729), 'hog': (729, 873)}
 """
@@ -25,6 +26,7 @@ class NodeDescription(ABC):
 
     version: int = 1  # raise it when the same pixels give other numbers
     gamma: float = 1.0  # of exp(-gamma |x - y|^2) between nodes
+    identity: str | None = None  # of the network that sees the pictures: its name and a digest of its weights
     widths: Mapping[str, int]  # columns of each part
     in_workers: bool = True  # else in the parent process, many pictures at a time, where a device is
 
@@ -43,14 +45,39 @@ def side_by_side(*parts: FloatArray) -> FloatArray:
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-@functools.cache
+_registered: dict[str, NodeDescription] = {}
+
+
 def description_names() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return sorted({*_of_this_folder(), *_registered})
+
+
+@functools.cache
+def _of_this_folder() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(__path__)]
+
+
+def register_description(description: NodeDescription, name: str) -> str:
+    """Make a description known in this process by a name, which it returns; a name of this folder cannot be taken."""
+    if not isinstance(description, NodeDescription):
+        raise TypeError(
+            f"features must be the name of a description ({', '.join(description_names())}) or a NodeDescription, such "
+            f"as EncodedNodes(encoder), got {type(description).__name__}."
+        )
+    if name in _of_this_folder() and description is not find_description(name):
+        raise ValueError(f"there is a description called {name!r} already; give this one another name.")
+    _registered[name] = description
+    return name
 
 
 def find_description(name: str) -> NodeDescription:
-    """The description of this name; only files of this folder are looked up."""
-    if name not in description_names():
-        raise ValueError(f"features must be one of {', '.join(description_names())}, got {name!r}.")
+    """The description of this name; only files of this folder and what was registered are looked up."""
+    if name in _registered:
+        return _registered[name]
+    if name not in _of_this_folder():
+        raise ValueError(
+            f"features must be one of {', '.join(description_names())}, got {name!r}; one's own is known once it was "
+            "passed to bags_from_images(features=...) or register_description in this process."
+        )
     description: NodeDescription = import_module(f"{__name__}.{name}").DESCRIPTION
     return description

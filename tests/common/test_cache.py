@@ -5,8 +5,9 @@ import os
 import numpy as np
 import pytest
 
+from cfmgml import BagDataset, CfMGML, NodeSum
+from cfmgml.common.cache import cached, default_cache_dir
 from cfmgml.common.digests import files_digest
-from cfmgml.datasets._cache import cached, default_cache_dir
 from cfmgml.datasets._locate import find_data
 from examples import random_bags
 
@@ -33,24 +34,24 @@ def same(a, b):
 
 
 def test_second_time_comes_from_disk(build, tmp_path):
-    first = cached("toy", {"a": 1}, build, tmp_path)
-    second = cached("toy", {"a": 1}, build, tmp_path)
+    first = cached(BagDataset, "toy.bags", {"a": 1}, build, tmp_path)
+    second = cached(BagDataset, "toy.bags", {"a": 1}, build, tmp_path)
     assert build.calls == 1
     assert same(first, second)
     assert dict(first.info) == dict(second.info)
 
 
-@pytest.mark.parametrize("other", [("toy", {"a": 2}), ("toy", {"a": 1, "b": None}), ("other", {"a": 1})])
+@pytest.mark.parametrize("other", [("toy.bags", {"a": 2}), ("toy.bags", {"a": 1, "b": None}), ("other.bags", {"a": 1})])
 def test_other_keys_are_other_files(build, tmp_path, other):
-    cached("toy", {"a": 1}, build, tmp_path)
-    cached(*other, build, tmp_path)
+    cached(BagDataset, "toy.bags", {"a": 1}, build, tmp_path)
+    cached(BagDataset, *other, build, tmp_path)
     assert build.calls == 2
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_order_of_the_key_does_not_matter(build, tmp_path):
-    cached("toy", {"a": 1, "b": 2}, build, tmp_path)
-    cached("toy", {"b": 2, "a": 1}, build, tmp_path)
+    cached(BagDataset, "toy.bags", {"a": 1, "b": 2}, build, tmp_path)
+    cached(BagDataset, "toy.bags", {"b": 2, "a": 1}, build, tmp_path)
     assert build.calls == 1
 
 
@@ -60,7 +61,7 @@ def truncate(path):
 
 def flip_a_byte(path):
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0xFF
+    data[data.rindex(b"PK\x03\x04") - 1] ^= 0xFF  # the last one of an array that is read
     path.write_bytes(bytes(data))
 
 
@@ -74,21 +75,21 @@ def replace_by_text(path):
 
 @pytest.mark.parametrize("damage", [truncate, flip_a_byte, empty, replace_by_text])
 def test_damaged_file_is_built_again(build, tmp_path, damage):
-    good = cached("toy", {}, build, tmp_path)
+    good = cached(BagDataset, "toy.bags", {}, build, tmp_path)
     (file,) = tmp_path.iterdir()
     damage(file)
     with pytest.warns(UserWarning, match="built again"):
-        again = cached("toy", {}, build, tmp_path)
+        again = cached(BagDataset, "toy.bags", {}, build, tmp_path)
     assert build.calls == 2
     assert same(good, again)
-    assert same(good, cached("toy", {}, build, tmp_path))  # and what was damaged is whole again
+    assert same(good, cached(BagDataset, "toy.bags", {}, build, tmp_path))  # and what was damaged is whole again
     assert build.calls == 2
 
 
 def test_no_cache(build, tmp_path, monkeypatch):
     monkeypatch.setenv("CFMGML_CACHE", str(tmp_path))
-    cached("toy", {}, build, False)
-    cached("toy", {}, build, False)
+    cached(BagDataset, "toy.bags", {}, build, False)
+    cached(BagDataset, "toy.bags", {}, build, False)
     assert build.calls == 2
     assert not list(tmp_path.iterdir())
 
@@ -98,14 +99,14 @@ def test_failed_build_leaves_nothing(tmp_path):
         raise ValueError("no luck")
 
     with pytest.raises(ValueError, match="no luck"):
-        cached("toy", {}, fail, tmp_path)
+        cached(BagDataset, "toy.bags", {}, fail, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_unwritable_folder_costs_a_warning(build, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.warns(UserWarning, match="could not be cached"):
-        bags = cached("toy", {}, build, tmp_path / "file" / "cache")
+    with pytest.warns(UserWarning, match="could not be kept"):
+        bags = cached(BagDataset, "toy.bags", {}, build, tmp_path / "file" / "cache")
     assert bags.n_bags == 5
 
 
@@ -164,3 +165,15 @@ def test_missing_data_says_what_to_put_where(holder, monkeypatch):
     monkeypatch.delenv("CFMGML_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="CFMGML_DATA is not set"):
         find_data("toy")
+
+
+def test_models_are_kept_too(tmp_path):
+    bags, trained = random_bags(6), []
+
+    def train():
+        trained.append(CfMGML(NodeSum(), alpha=1e-2, max_iter=5).fit(bags))
+        return trained[-1]
+
+    models = [cached(CfMGML, "toy.cfmgml", {"alpha": 1e-2}, train, tmp_path) for _ in range(2)]
+    assert len(trained) == 1
+    np.testing.assert_allclose(models[1].decision_function(bags), models[0].decision_function(bags), atol=1e-12)

@@ -1,0 +1,1 @@
+"""Molecules as bags of fragments, or mixtures as bags of molecules, each a graph of atoms."""

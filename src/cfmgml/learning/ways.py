@@ -1,0 +1,52 @@
+"""Ways to learn that are worth trying: once, or again from one's own annotation, with context or without, and once with
+rare labels weighing as much as frequent ones."""
+
+from dataclasses import dataclass
+
+ONCE = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)  # alphas to choose from
+AGAIN = (1e-3, 1e-4, 3e-5)
+ALIKE = (1e-3, 3e-4, 1e-4)  # terms that are not divided by the number of labels need larger ones
+BALANCED = (1e-2, 3e-3, 1e-3)
+ROUNDS = 3  # most: a second round already changes little
+CONTEXT = 0.6
+ALIKE_TERMS = {"loss": "hamming", "term_weights": "sum"}  # every label of every bag weighs the same, as in MI-SVM
+
+Settings = dict[str, float | str]
+
+
+@dataclass(frozen=True)
+class Way:
+    """Parameters of a `CfMGML`, and the alphas that go with them."""
+
+    settings: Settings
+    alphas: tuple[float, ...]
+
+
+def ways(context: float | None = None, refine: int | None = None) -> dict[str, Way]:
+    """Ways to learn, by name, with the context and the rounds of refinement that are given; None tries both.
+
+    >>> list(ways())
+    ['once', 'once, balanced, context 0.6', 'again', 'again, context 0.6']
+    >>> list(ways(context=0.3, refine=2)), list(ways(refine=0))
+    (['again, context 0.3'], ['once'])
+    """
+    found = dict[str, Way]()
+    if not refine:
+        share = context or 0.0
+        found["once" + _with(share)] = Way({"context": share, "refine": 0}, ONCE)
+    if refine is None:
+        share = CONTEXT if context is None else context
+        fair: Settings = {**ALIKE_TERMS, "class_weight": "balanced", "context": share, "refine": 0}
+        found["once, balanced" + _with(share)] = Way(fair, BALANCED)
+    if refine != 0:
+        again: Settings = {"refine": refine or ROUNDS}
+        if not context:
+            found["again"] = Way({**again, "context": 0.0}, AGAIN)
+        if context is None or context:
+            share = context or CONTEXT  # with context, labels that weigh the same do better
+            found["again" + _with(share)] = Way({**again, **ALIKE_TERMS, "context": share}, ALIKE)
+    return found
+
+
+def _with(share: float) -> str:
+    return f", context {share:g}" if share else ""

@@ -1,0 +1,95 @@
+"""How like an input is to what a model learned from: where training had nothing like it, a score says little.
+
+Two figures, each where it can be had. A model that keeps training graphs knows how near the nearest of them is, and
+how near training graphs are to one another: a graph is unlike them if it is further from all of them than 99 in 100 of
+them are from their own nearest. A model that counts labels of nodes knows which labels it has never seen.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels import Kernel, WeisfeilerLehman
+from cfmgml.kernels.gram import GramColumns
+from cfmgml.learning.scoring import DualScorer, Scorer
+
+MOST_COMPARED = 1000  # training graphs that an input is compared with
+MOST_ASKED = 200  # of which so many say what is usual
+RARE = 0.01
+STRANGE = 0.5  # of graphs or of nodes: where so many are strange, people are warned
+
+
+@dataclass(frozen=True)
+class Familiarity:
+    """What an answer says of an input beside its scores."""
+
+    scorer: Scorer
+
+    def of(self, graphs: GraphBatch, part: str) -> dict[str, Any]:
+        """Which graphs are unlike all of training, which nodes have labels never seen, and a warning or None."""
+        unlike, unknown = self.unlike(graphs), unknown_nodes(self.scorer.kernel, graphs)
+        told = []
+        if unlike.mean() >= STRANGE:
+            noun = part if graphs.n_graphs == 1 else f"{part}s"
+            told.append(f"{unlike.sum()} of {graphs.n_graphs} {noun} are unlike anything in training")
+        if unknown.mean() >= STRANGE:
+            told.append(f"{unknown.sum()} of {graphs.n_nodes} nodes have a label that training never had")
+        warning = f"{'; '.join(told)}: scores say little there." if told else None
+        return {
+            "unlike": np.flatnonzero(unlike).tolist(),
+            "unknown": np.flatnonzero(unknown).tolist(),
+            "warning": warning,
+        }
+
+    def unlike(self, graphs: GraphBatch) -> BoolArray:
+        if self._columns is None:
+            return np.zeros(graphs.n_graphs, dtype=bool)
+        return np.asarray(self._columns.against(graphs).max(axis=1) < self.usual)
+
+    @cached_property
+    def usual(self) -> float:
+        """How near 99 in 100 training graphs are to the nearest other one, as a normalised kernel value."""
+        assert self._columns is not None
+        compared = self._columns.graphs
+        asked = _spread(compared.n_graphs, MOST_ASKED)
+        near: FloatArray = self._columns.against(compared[asked])
+        near[np.arange(len(asked)), asked] = -np.inf  # itself
+        return float(np.quantile(near.max(axis=1), RARE)) if compared.n_graphs > 1 else -np.inf
+
+    @cached_property
+    def _columns(self) -> GramColumns | None:
+        if not isinstance(self.scorer, DualScorer):
+            return None
+        chosen = _spread(self.scorer.landmarks.n_graphs, MOST_COMPARED)
+        return GramColumns(self.scorer.kernel, self.scorer.landmarks[chosen], self.scorer.compute.quiet)
+
+
+def unknown_nodes(kernel: Kernel, graphs: GraphBatch) -> BoolArray:
+    """(n_nodes,): whose label no training graph had, as far as the kernel remembers labels.
+
+    >>> known = GraphBatch([0, 2], [0, 0], [[], []], node_labels=[1, 2])
+    >>> new = GraphBatch([0, 3], [0, 0], [[], []], node_labels=[2, 3, 1])
+    >>> unknown_nodes(WeisfeilerLehman(0).resolve(known), new).tolist()
+    [False, True, False]
+    """
+    unknown = np.zeros(graphs.n_nodes, dtype=bool)
+    for part in _parts(kernel):
+        if type(part) is WeisfeilerLehman:
+            unknown |= ~np.isin(next(part.colours(graphs)), part.vocabulary_)
+    return unknown
+
+
+def _parts(kernel: Kernel) -> Iterator[Kernel]:
+    yield kernel
+    for part in getattr(kernel, "kernels_", ()):
+        yield from _parts(part)
+
+
+def _spread(n: int, most: int) -> IntArray:
+    """At most so many of n numbers, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))

@@ -1,0 +1,69 @@
+// What people say is right, kept on the page until they take it home as bags that `cfmgml train` learns from.
+
+import { askForBags } from "./api.js";
+import { save } from "./takehome.js";
+import { at, counted, fail, make, say } from "./words.js";
+
+export class Corrections {
+  // `shown` gives what is on the page now.
+  constructor(shown) {
+    this.shown = shown;
+    this.kept = new Map(); // by the name of the model, by the name of the input
+    at("correct-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.keep();
+    });
+    at("corrections").addEventListener("click", () => this.download());
+    at("forget").addEventListener("click", () => {
+      this.kept.delete(this.shown().model.name);
+      this.count();
+    });
+  }
+
+  of(model) {
+    if (!this.kept.has(model.name)) this.kept.set(model.name, new Map());
+    return this.kept.get(model.name);
+  }
+
+  // The labels of the model as boxes, as they were predicted or, where somebody has said so, as they are.
+  refresh() {
+    const { model, input, view } = this.shown();
+    const right = this.of(model).get(input.title)?.labels || view.answer.labels.filter((one) => one.predicted).map((one) => one.name);
+    at("correct-labels").replaceChildren(
+      ...model.labels.map((name) => {
+        const label = make("label");
+        const box = make("input");
+        Object.assign(box, { type: "checkbox", value: name, checked: right.includes(name) });
+        label.append(box, name);
+        return label;
+      }),
+    );
+    this.count();
+  }
+
+  keep() {
+    const { model, input, regions } = this.shown();
+    const labels = Array.from(at("correct-labels").querySelectorAll("input:checked"), (box) => box.value);
+    this.of(model).set(input.title, { input, labels, regions });
+    this.count();
+    say(`Kept: ${input.title} has ${labels.length ? labels.join(", ") : "none of the labels"}.`);
+  }
+
+  count() {
+    const { model } = this.shown();
+    const number = this.of(model).size;
+    at("kept").hidden = number === 0;
+    at("kept-count").textContent = counted(number, "correction");
+    at("kept-hint").textContent = `cfmgml train DATA.bags ${model.name}-corrections.bags -o NEW.cfmgml`;
+  }
+
+  async download() {
+    const { model } = this.shown();
+    try {
+      const entries = Array.from(this.of(model), ([name, { input, labels, regions }]) => ({ name, input, labels, regions }));
+      save(await askForBags(model, entries), `${model.name}-corrections.bags`);
+    } catch (error) {
+      fail(error.message);
+    }
+  }
+}

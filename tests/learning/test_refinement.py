@@ -1,0 +1,154 @@
+"""Learning again from one's own annotation: one objective that goes down, and what comes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman
+from cfmgml.common.segments import segment_ids
+from cfmgml.datasets import load_digit_bags
+from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.refinement import carried_labels, loss_of_graphs, refine
+from cfmgml.learning.solvers.cccp import Problem, solve_cccp
+from needs import needs
+
+SETTINGS = [{}, {"loss": "hamming", "term_weights": "sum"}, {"context": 0.5, "term_weights": "sum"}]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digit_bags(n_bags=60, random_state=0), load_digit_bags(subset="test", n_bags=60, random_state=0)
+
+
+def graph_accuracy(model, bags):
+    return (model.decision_function_graphs(bags).argmax(axis=1) == bags.graph_Y.argmax(axis=1)).mean()
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_graphs_are_labelled_better(digits, settings):
+    train, test = digits
+    once, again = (CfMGML(NodeSum(), alpha=1e-3, refine=n, **settings).fit(train) for n in (0, 2))
+    assert graph_accuracy(again, test) > graph_accuracy(once, test) + 0.02
+    assert again.score(test) > once.score(test)
+
+
+@pytest.mark.parametrize("every", [True, False])
+@pytest.mark.parametrize("settings", [{"term_weights": "mean"}, {"loss": "hamming", "term_weights": "sum"}])
+def test_the_objective_never_rises(every, settings):
+    """From round to round and from annotating to learning, with annotations that do change."""
+    rng = np.random.default_rng(0)
+    ptr = np.arange(0, 121, 4)
+    relevant = rng.random((30, 5)) < 0.4
+    problem = Problem(rng.normal(size=(120, 8)), RankLoss(ptr, relevant, ~relevant, np.ones(5), **settings), 1e-2, True)
+    values = []
+
+    def solve(graphs, near):
+        scores = solve.scores
+        before = graphs.loss.value(scores) + solve.penalty
+        solution = solve_cccp(graphs, 5, 500, 1e-6)
+        solve.scores = graphs.rows @ solution.coef + solution.intercept
+        solve.penalty = graphs.alpha / 2 * float(np.vdot(solution.coef, solution.coef))
+        after = graphs.loss.value(solve.scores) + solve.penalty
+        values.extend([before, after])
+        assert solution.objective[-1] == pytest.approx(after, rel=1e-6)
+        return solution, solve.scores
+
+    solve.penalty = np.inf  # nothing is known before the first round
+    start = rng.normal(size=(120, 5)) + (2 if every else -2)  # labels in most graphs, or in few
+    solve.scores = start
+    first = solve_cccp(replace(problem), 1, 5, 1e-3)
+    refined = refine(problem, first, start, 10, solve, None)
+    assert len(values) >= 4  # more than one round
+    assert all(after <= before + 1e-9 for before, after in zip(values[:-1], values[1:], strict=True))
+    assert refined.solution.objective == values[1::2][: len(refined.solution.objective)]
+    if every:
+        np.testing.assert_array_equal(refined.scores, problem.rows @ refined.solution.coef + refined.solution.intercept)
+
+
+def test_every_label_is_carried_and_no_other():
+    rng = np.random.default_rng(1)
+    ptr, relevant, scores = np.array([0, 3, 4, 9]), rng.random((3, 6)) < 0.5, rng.normal(size=(9, 6))
+    for every in (True, False):
+        carried = carried_labels(scores, ptr, relevant, every)
+        np.testing.assert_array_equal(np.logical_or.reduceat(carried, ptr[:-1]), relevant)
+    assert carried_labels(scores, ptr, relevant, True)[relevant[segment_ids(ptr)].any(axis=1)].any(axis=1).all()
+
+
+def test_what_is_unknown_of_a_bag_is_unknown_of_its_graphs():
+    relevant, irrelevant = np.array([[True, False, False]]), np.array([[False, True, False]])
+    loss = RankLoss(np.array([0, 2]), relevant, irrelevant, np.ones(3))
+    own = loss_of_graphs(loss, np.array([[True, False, False], [False, False, False]]))
+    np.testing.assert_array_equal(own.relevant | own.irrelevant, [[True, True, False]] * 2)
+    np.testing.assert_array_equal(own.irrelevant, [[False, True, False], [True, True, False]])
+
+
+def test_slopes_of_terms_that_are_not_divided(digits):
+    """By finite differences."""
+    rng = np.random.default_rng(0)
+    relevant = rng.random((4, 3)) < 0.5
+    loss = RankLoss(np.array([0, 2, 3, 6, 8]), relevant, ~relevant, np.ones(3), term_weights="sum")
+    scores, step = rng.normal(size=(8, 3)), 1e-6
+    slope = loss.value_and_gradient(scores)[1]
+    for place in np.ndindex(scores.shape):
+        moved = scores.copy()
+        moved[place] += step
+        higher = loss.value(moved)
+        moved[place] -= 2 * step
+        assert (higher - loss.value(moved)) / (2 * step) == pytest.approx(slope[place], abs=1e-6)
+
+
+def test_nodes_add_up_to_scores_and_files_keep_them(digits, tmp_path):
+    train, test = digits
+    model = CfMGML(NodeSum(), alpha=1e-3, refine=1).fit(train)
+    ids = segment_ids(test.graphs.node_ptr)
+    total = np.zeros((test.n_graphs, 10))
+    np.add.at(total, ids, model.explain(test))
+    np.testing.assert_allclose(total + model.intercept_, model.decision_function_graphs(test), atol=1e-9)
+    model.save(tmp_path / "refined.cfmgml")
+    again = CfMGML.load(tmp_path / "refined.cfmgml")
+    assert again.refine == 1
+    np.testing.assert_allclose(again.decision_function(test), model.decision_function(test), atol=1e-12)
+
+
+def test_a_path_is_as_many_fits(digits):
+    train, test = digits[0][:30], digits[1]
+    alphas = [1e-4, 1e-3]
+    path = CfMGML(NodeSum(), refine=2, tol=1e-6).fit_path(train, alphas)
+    for alpha, model in zip(alphas, path, strict=True):
+        alone = CfMGML(NodeSum(), refine=2, tol=1e-6, alpha=alpha).fit(train)
+        np.testing.assert_allclose(model.decision_function(test), alone.decision_function(test), atol=2e-2)
+
+
+def test_both_spaces_agree(bags):
+    """Explicit features and the Gram matrix of the same kernel."""
+    from cfmgml import Precomputed, gram_matrix
+
+    kernel = WeisfeilerLehman(2)
+    explicit = CfMGML(kernel, alpha=1e-2, refine=2, tol=1e-7, max_iter=2000).fit(bags)
+    given = Precomputed(gram_matrix(kernel, bags.graphs))
+    dual = CfMGML(given, alpha=1e-2, refine=2, tol=1e-7, max_iter=2000).fit(bags)
+    np.testing.assert_allclose(dual.decision_function_graphs(bags), explicit.decision_function_graphs(bags), atol=1e-3)
+
+
+def test_on_a_device(bags):
+    needs("torch")
+    plain, there = (CfMGML(NodeSum(), alpha=1e-2, refine=2, device=device, tol=1e-6) for device in ("cpu", "torch:cpu"))
+    np.testing.assert_allclose(
+        there.fit(bags).decision_function(bags), plain.fit(bags).decision_function(bags), atol=1e-2
+    )
+
+
+def test_refusals(bags, tmp_path):
+    with pytest.raises(ValueError, match="refine=1 learns again by solver='cccp', got 'paper'"):
+        CfMGML(refine=1, solver="paper").fit(bags)
+    with pytest.raises(ValueError, match="refine"):
+        CfMGML(refine=-1).fit(bags)
+    with pytest.raises(ValueError, match="refine=1 is for bags in memory"):
+        CfMGML(NodeSum("linear"), refine=1).partial_fit(bags)
+
+
+def test_bags_without_any_label(bags):
+    """Nothing is annotated, and nothing breaks."""
+    none = BagDataset(bags.graphs, bags.bag_ptr, np.zeros_like(bags.Y))
+    assert not CfMGML(NodeSum(), alpha=1e-2, refine=2).fit(none).predict(none).any()

@@ -1,0 +1,94 @@
+"""What people do on the page, for tests that drive a browser."""
+
+import base64
+
+from needs import not_in_this_browser
+
+SLOW_FETCH = """
+window.slow = {};  // milliseconds that answers of an address come late, though nobody waits for them any more
+window.busy = 0;  // questions that are refused
+const real = window.fetch;
+window.fetch = async (url, options = {}) => {
+  if (busy > 0 && options.method === "POST") {
+    busy -= 1;
+    return new Response('{"error": "busy", "reason": "busy"}', { status: 503, headers: { "Retry-After": "1" } });
+  }
+  const late = Object.keys(slow).find((part) => String(url).includes(part));
+  if (!late) return real(url, options);
+  const answer = await real(url, { ...options, signal: undefined });
+  await new Promise((resolve) => setTimeout(resolve, slow[late]));
+  return answer;
+};
+"""
+
+
+def choose_file(page, name, data, kind="image/png"):
+    choose_files(page, {name: data}, kind)
+
+
+def choose_files(page, files, kind="image/png"):
+    page.locator("#file").set_input_files(
+        [{"name": name, "mimeType": kind, "buffer": data} for name, data in files.items()]
+    )
+
+
+def drop_files(page, files):
+    """Files by name, dropped on the page."""
+    page.evaluate(
+        """files => {
+          const carried = new DataTransfer();
+          for (const [name, data] of Object.entries(files)) {
+            carried.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name));
+          }
+          for (const type of ["dragover", "drop"]) {
+            const event = new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true });
+            if (document.body.dispatchEvent(event)) throw new Error(`${type} is left to the browser`);
+          }
+        }""",
+        {name: base64.b64encode(data).decode() for name, data in files.items()},
+    )
+
+
+def downloaded(page, button, folder):
+    """The file that a press on a button downloads; in Firefox, which tells Playwright of none, what is saved."""
+    if page.context.browser.browser_type.name == "firefox":
+        data, name = page.evaluate(CATCH_DOWNLOAD, button)
+        (folder / name).write_bytes(base64.b64decode(data))
+        return folder / name
+    with page.expect_download() as event:
+        page.locator(button).click()
+    path = folder / event.value.suggested_filename
+    event.value.save_as(path)
+    return path
+
+
+CATCH_DOWNLOAD = """button => new Promise((resolve) => {
+  const make = URL.createObjectURL;
+  const press = HTMLAnchorElement.prototype.click;
+  let saved;
+  URL.createObjectURL = (blob) => make.call(URL, (saved = blob));
+  HTMLAnchorElement.prototype.click = function () {
+    [URL.createObjectURL, HTMLAnchorElement.prototype.click] = [make, press];
+    const reader = new FileReader();
+    reader.onload = () => resolve([reader.result.split(",")[1], this.download]);
+    reader.readAsDataURL(saved);
+  };
+  document.querySelector(button).click();
+})"""
+
+
+def needs_media(page):
+    """A browser that can be told what media it shows."""
+    if page.context.browser.browser_type.name == "firefox":
+        not_in_this_browser("Debian's Firefox cannot be told to imitate paper or forced colours")
+
+
+def expect(what):
+    """Playwright's, where there is one: a test that has a page has one."""
+    from playwright import sync_api
+
+    return sync_api.expect(what)
+
+
+def wait_for_answer(page, text):
+    expect(page.locator("#status")).to_contain_text(text, timeout=120_000)
