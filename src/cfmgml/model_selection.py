@@ -12,6 +12,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import NAMED_KERNELS, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
+from cfmgml.kernels.approximation import settle_rank
 from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import check_targets
 from cfmgml.learning.training import Training
@@ -139,13 +140,13 @@ def choose_alpha(
 
 
 def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
-    """The kernel itself if it has explicit features, else a matrix of its values."""
-    compute = Training.of(model).compute
-    resolved = kernel.resolve(graphs)
-    if resolved.is_explicit:
-        return kernel
+    """The kernel with explicit features, its own or those that ``rank="auto"`` takes, else a matrix of its values."""
+    training = Training.of(model)
+    settled = settle_rank(kernel.resolve(graphs), graphs, training.rank, training.compute).kernel
+    if settled.is_explicit:
+        return kernel if kernel.is_explicit else clone(settled)
     check_pairwise_size("choosing alpha", graphs.n_graphs, "graphs", 2, "give alpha a number")
-    return Precomputed(compute_gram(resolved, graphs, compute))
+    return Precomputed(compute_gram(settled, graphs, training.compute))
 
 
 # -- the kernel itself -----------------------------------------------------------------------

@@ -101,7 +101,14 @@ def train(
     ] = "auto",
     balanced: Annotated[bool, typer.Option("--balanced", help="Rare labels count more.")] = False,
     probability: Annotated[bool, typer.Option("--probability", help="Also learn probabilities (3 more fits).")] = False,
-    rank: Annotated[int | None, typer.Option(min=1, help="Columns of the Gram matrix to keep: less memory.")] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|all|NUMBER",
+            help="How many others a graph is compared with: all, so many, or as few as will do where all are slow.",
+            show_default="auto",
+        ),
+    ] = None,
     max_iter: Annotated[
         int | None, typer.Option(min=1, help="Most steps in each of the 5 rounds.", show_default="200")
     ] = None,
@@ -118,7 +125,7 @@ def train(
     dask: DaskAddress = None,
     log: Annotated[bool, typer.Option("--log", help="For a store: tell how far it is, even if nobody looks.")] = False,
 ) -> None:
-    strength, rounds = _strength(alpha), _rounds(refine)
+    strength, rounds, columns = _strength(alpha), _rounds(refine), _columns(rank)
     engine = engine_of(dask, n_jobs)
     check_target(out)
     check_compute(device, dtype)
@@ -148,7 +155,7 @@ def train(
         chosen,
         class_weight="balanced" if balanced else None,
         probability=probability,
-        rank=rank,
+        rank=columns,
         max_iter=max_iter,
         random_state=seed,
         dtype=dtype or "float64",
@@ -177,6 +184,7 @@ def train(
         fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
     else:
         model.fit(bags)
+        _mention_approximation(model.approximation_error_)
     model.set_params(verbose=False).save(out)
     say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
 
@@ -227,6 +235,20 @@ def _rounds(refine: str) -> int | None:
     if not refine.isdecimal():
         raise typer.BadParameter(f"--refine must be auto or a number of rounds, 0 or more, got {refine!r}.")
     return int(refine)
+
+
+def _columns(rank: str | None) -> int | str | None:
+    """As `CfMGML` takes it."""
+    if rank in (None, "auto", "all"):
+        return None if rank == "all" else "auto"
+    if not rank.isdecimal() or not int(rank):
+        raise typer.BadParameter(f"--rank must be auto, all or a number, 1 or more, got {rank!r}.")
+    return int(rank)
+
+
+def _mention_approximation(error: float | None) -> None:
+    if error:
+        say(f"Graphs are compared with landmarks: values of graphs kept aside are off by {error:.1%}.")
 
 
 def _mention_edge_labels(kernel: "Kernel", some: "BagDataset") -> None:

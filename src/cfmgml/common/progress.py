@@ -24,6 +24,12 @@ def progress(description: str, total: int, enabled: bool | None) -> Iterator[Cal
         yield lambda steps: bar.advance(task, steps)
 
 
+def say(line: str, enabled: bool) -> None:
+    """One line on stderr, of something that was decided."""
+    if enabled:
+        sys.stderr.write(f"{printable(line)}\n")
+
+
 def _line(description: str, total: int) -> Callable[[int], None]:
     """One line of text that is written over: what a notebook can show without ipywidgets, which rich would ask for."""
     done, shown = 0, -1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
+from sklearn.base import clone
 
 from cfmgml.common.segments import segment_ids
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray, Rows
@@ -90,6 +91,9 @@ class CompositeKernel(Kernel):
     def _norms(self, parts_there: BoolArray) -> FloatArray:
         """K(g, g) from whether each part's is above 0, (n_parts, n_graphs)."""
 
+    def tile_seconds(self, graphs: GraphBatch) -> float:
+        return sum(part.tile_seconds(graphs) for part in self.parts)
+
     @property
     def parts(self) -> list[Kernel]:
         """The kernels it is made of, resolved if it is."""
@@ -144,6 +148,15 @@ class SumKernel(CompositeKernel):
         SumKernel(kernels=[HashedWL(n_iter=2, tfidf=True), GraphHopper(approximation='nystrom', gamma=0.5)])
         """
         return SumKernel([as_kernel(part).with_explicit_map() for part in self.kernels], self.weights)
+
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> "SumKernel | None":
+        mapped = [part.with_landmarks(graphs, n_landmarks) for part in self.parts]
+        parts = [part for part in mapped if part is not None]
+        if len(parts) < len(mapped):
+            return None
+        kernel = SumKernel([clone(part) for part in parts], self.weights)
+        kernel.kernels_, kernel.resolved_ = parts, True
+        return kernel
 
     def check_graphs(self, graphs: GraphBatch) -> None:
         super().check_graphs(graphs)

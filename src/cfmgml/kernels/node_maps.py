@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 
 from cfmgml.common.typing import FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.node_tiles import half_squares, subtract_squares
 
 NODE_KERNELS = ("rbf", "linear", "delta")
 APPROXIMATIONS = ("fourier", "nystrom")
@@ -49,7 +50,11 @@ def default_gamma(graphs: GraphBatch) -> float:
 
 
 def rbf(x: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
-    return np.exp(-gamma * squared_distances(x, y))
+    scale = np.sqrt(2 * gamma)
+    x, y = x * scale, y * scale
+    exponents = x @ y.T
+    subtract_squares(exponents, half_squares(x), half_squares(y))
+    return np.exp(exponents, out=exponents)
 
 
 def fourier_frequencies(n_attributes: int, n_components: int, gamma: float, seed: int) -> FloatArray:

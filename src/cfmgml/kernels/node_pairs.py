@@ -16,16 +16,18 @@ from numpy.typing import DTypeLike
 from sklearn.base import clone
 
 from cfmgml.common.numbers import check_number
-from cfmgml.common.segments import lengths
+from cfmgml.common.segments import lengths, offsets
 from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import node_maps
-from cfmgml.kernels.base import Kernel, Operand, dense
+from cfmgml.kernels.base import Kernel, Operand, dense, tile_bounds
 from cfmgml.kernels.mixed_rows import MixedOperand, mixed_operands, mixed_tile
 from cfmgml.kernels.node_blocks import SummedNodes, SummedOperand, sum_nodes, summed_tile
 from cfmgml.kernels.node_maps import APPROXIMATIONS, NODE_KERNELS
 from cfmgml.kernels.node_tiles import NodeOperand, NodeSpace, node_operands, node_tile, thin_columns, varying_columns
 from cfmgml.kernels.path_counts import NodeWeights
+
+SECONDS_A_PAIR, SECONDS_A_COLUMN, SECONDS_A_WEIGHT = 1e-9, 2e-11, 1e-10  # of nodes; attributes and weights of each
 
 
 @dataclass(eq=False, repr=False)
@@ -63,6 +65,22 @@ class NodePairKernel(Kernel):
 
     def with_explicit_map(self) -> Self:
         return self if self.is_explicit else clone(self).set_params(approximation="nystrom")
+
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> Self:
+        if self.is_explicit:
+            return self
+        kernel = copy(self)
+        kernel.approximation, kernel.n_components = "nystrom", min(n_landmarks, graphs.n_nodes)
+        kernel.width_ = int(self.node_weights(graphs).widths.max(initial=1))
+        kernel._settle_approximation(graphs)
+        return kernel
+
+    def tile_seconds(self, graphs: GraphBatch) -> float:
+        if self.is_explicit:
+            return super().tile_seconds(graphs)
+        pairs = float(graphs.n_nodes) ** 2 / 2
+        widths = self.node_weights(graphs[: min(graphs.n_graphs, 100)]).widths
+        return pairs * (SECONDS_A_PAIR + SECONDS_A_COLUMN * graphs.n_attributes + SECONDS_A_WEIGHT * widths.mean())
 
     @abstractmethod
     def node_weights(self, graphs: GraphBatch) -> NodeWeights:
@@ -191,8 +209,17 @@ class NodePairKernel(Kernel):
         return nodes if self.node_kernel == "linear" else self._raw_map(nodes - self.centre_)
 
     def _summed(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> SummedNodes:
-        summed = sum_nodes(self._node_vectors(graphs, vocabulary), self.node_weights(graphs))
-        return SummedNodes(self._finish(summed.rows), summed.row_ptr)
+        weights = self.node_weights(graphs)
+        if self.node_kernel != "rbf":
+            return sum_nodes(self._node_vectors(graphs, vocabulary), weights)
+        row_ptr, node_ptr = offsets(weights.widths), graphs.node_ptr
+        rows = np.empty((int(row_ptr[-1]), self._finish(self._raw_map(self.centre_[None])).shape[1]))
+        assert graphs.node_attributes is not None
+        for start, stop in tile_bounds(lengths(node_ptr), node_maps.CHUNK):  # a map of all nodes would be large
+            nodes = graphs.node_attributes[node_ptr[start] : node_ptr[stop]]
+            part = sum_nodes(self._raw_map(nodes - self.centre_), weights.take(np.arange(start, stop)))
+            rows[row_ptr[start] : row_ptr[stop]] = self._finish(part.rows)
+        return SummedNodes(rows, row_ptr)
 
     def _feature_operands(self, sides: list[GraphBatch], dtype: DTypeLike) -> tuple[Operand, Operand]:
         for side in sides:

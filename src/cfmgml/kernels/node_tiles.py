@@ -157,7 +157,7 @@ def similarities(left: NodeOperand, right: NodeOperand) -> FloatArray:
     exponents = left.points @ right.points.T
     if len(right.thin_table):
         _add_thin(exponents, *left.thin_entries, right.thin_table)
-    _subtract_squares(exponents, left.squares, right.squares)
+    subtract_squares(exponents, left.squares, right.squares)
     return np.exp(exponents, out=exponents)
 
 
@@ -195,7 +195,8 @@ def _add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untype
 
 
 @compiled
-def _subtract_squares(exponents, left, right):  # type: ignore[no-untyped-def]
+def subtract_squares(exponents, left, right):  # type: ignore[no-untyped-def]
+    """From products of points to exponents, in place, given half their squared lengths."""
     zero = exponents.dtype.type(0)
     for row in range(len(left)):
         values, own = exponents[row], left[row]

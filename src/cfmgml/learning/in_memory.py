@@ -56,7 +56,8 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         scorer = train.scorer(final.coef)
         calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
         learned = Learned.of(bags, names, counts, scorer, final, representatives, calibration)
-        all_learned.append(replace(learned, covered=share_covered(scores, bags.bag_ptr, labels & known)))
+        covered = share_covered(scores, bags.bag_ptr, labels & known)
+        all_learned.append(replace(learned, covered=covered, approximation_error=train.approximation_error))
     return all_learned
 
 

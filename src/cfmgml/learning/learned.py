@@ -43,6 +43,7 @@ class Learned:
     builder: BagBuilder | None = None  # of what it learned from
     calibration: Calibration | None = None
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
+    approximation_error: float | None = None  # of kernel values, on graphs kept aside; None: not measured
     covered: float | None = None  # how many training graphs had one of their bag's labels; None: not counted
 
     @classmethod

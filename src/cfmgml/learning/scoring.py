@@ -13,9 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from cfmgml.common.compute import Compute
+from cfmgml.common.progress import say
 from cfmgml.common.segments import lengths, offsets, segment_ids
 from cfmgml.common.typing import Array, FloatArray, Rows
 from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.approximation import settle_rank, told
 from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context
@@ -83,6 +85,9 @@ class ExplicitScorer(Scorer):
         return replace(self, coef=weights)
 
     def node_scores(self, graphs: GraphBatch) -> FloatArray:
+        return np.concatenate([self._node_scores(part) for part in _chunks(graphs)])
+
+    def _node_scores(self, graphs: GraphBatch) -> FloatArray:
         scale = normalising_scale(self.kernel.diagonal(graphs))
         return self.kernel.node_scores(graphs, self.coef) * scale[segment_ids(graphs.node_ptr), None]
 
@@ -171,6 +176,7 @@ class TrainingRows:
     compute: Compute
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
     merged: UnsharedColumns | None = None  # of sparse features
+    approximation_error: float | None = 0.0  # of kernel values, on graphs kept aside; None: not measured
 
     def scorer(self, coef: FloatArray) -> Scorer:
         """Both parts of a score side by side if there is context (`cfmgml.kernels.context.join_parts` adds them up)."""
@@ -196,15 +202,18 @@ def training_rows(
     graphs: GraphBatch,
     context: Context,
     compute: Compute,
-    rank: int | None = None,
+    rank: int | str | None = None,
     keep_on_device: bool = True,
 ) -> TrainingRows:
     """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
 
     Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
     sparse ones that one graph has alone are merged. On a device whose solver computes there the Gram matrix stays.
+    Which of this is done with ``rank="auto"`` is `cfmgml.kernels.approximation`'s to say.
     """
-    made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute)
+    how = settle_rank(kernel, graphs, rank, compute)
+    kernel = how.kernel
+    made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute, approximation_error=how.error)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)
         if sparse.issparse(features):
@@ -215,9 +224,11 @@ def training_rows(
             return made(features, features=features, factor=None)
         factor = factorize(np.asarray(features @ features.T))
         return made(factor.X, features=features, factor=factor)
-    if rank is not None and rank < graphs.n_graphs:
-        factor = factorize_by_pivots(kernel, graphs, rank, compute)
-        return made(context.of_rows(factor.X), features=None, factor=factor)
+    if how.rank is not None:
+        factor = factorize_by_pivots(kernel, graphs, how.rank, compute, how.aside)
+        if how.aside is not None:
+            say(told(graphs.n_graphs, len(factor.landmarks), "of them", factor.error), compute.verbose)
+        return made(context.of_rows(factor.X), features=None, factor=factor, approximation_error=factor.error)
     if not compute.on_numpy and keep_on_device:
         gram = gram_on_device(kernel, graphs, compute)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)

@@ -9,6 +9,7 @@ import numpy as np
 from cfmgml.common.compute import Compute
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
+from cfmgml.kernels.approximation import AUTO
 from cfmgml.kernels.function import KernelLike
 from cfmgml.learning.objective import RankLoss
 
@@ -33,7 +34,7 @@ class Training:
     n_rounds: int | None
     max_iter: int | None
     tol: float
-    rank: int | None
+    rank: int | str | None
     probability: bool
     random_state: Any  # whatever scikit-learn takes
     refine: int
@@ -56,8 +57,10 @@ class Training:
         check_number(self.refine, "refine", at_least=0, below=2**31, whole=True)
         if self.refine and not self.is_cccp:
             raise ValueError(f"refine={self.refine} learns again by solver='cccp', got {self.solver!r}.")
+        if isinstance(self.rank, str) and self.rank != AUTO:
+            raise ValueError(f"rank must be 'auto', None or a number of columns, got {self.rank!r}.")
         for name, value in (("n_rounds", self.n_rounds), ("max_iter", self.max_iter), ("rank", self.rank)):
-            if value is not None:
+            if value not in (None, AUTO):
                 check_number(value, name, at_least=1, below=2**31, whole=True)
 
     @property

@@ -60,6 +60,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "gradient_norm": None if np.isnan(learned.gradient_norm) else learned.gradient_norm,
         "rate": None if learned.steps is None else learned.steps.rate,
         "covered": learned.covered,
+        "approximation_error": learned.approximation_error,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
         "versions": versions(learned.builder),
@@ -110,6 +111,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         calibration=calibration,
         steps=_step_sizes(meta, arrays, scorer),
         covered=_share(meta.get("covered"), "covered"),
+        approximation_error=_error(meta.get("approximation_error")),
     )
     return model
 
@@ -120,6 +122,13 @@ def check_numbers(array: Array, shape: tuple[int | None, ...], name: str) -> Arr
     if not fits or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         raise TypeError(f"{name} must be finite numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
     return check_finite(array, name)
+
+
+def _error(value: float | None) -> float | None:
+    if value is None:
+        return None
+    check_number(value, "approximation_error", at_least=0)
+    return float(value)
 
 
 def _share(value: float | None, name: str) -> float | None:

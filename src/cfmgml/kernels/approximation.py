@@ -1,0 +1,80 @@
+"""``rank="auto"``: kernel values as they are where that is cheap, and through landmarks where it is not.
+
+All pairs of nodes cost the square of their number, and the factor of the Gram matrix the cube of the number of graphs.
+`exact_seconds` says about how much that is; above `CHEAP` graphs are compared with landmarks only, and the cost is in
+proportion to their number. Where a kernel has a map of nodes (`Kernel.with_landmarks`) landmarks are nodes; else they
+are graphs, columns of the Gram matrix. Their number is doubled until the values of graphs kept aside, which no landmark
+comes from, are off by at most `TOLERANCE`; what is left of the error is told. ``docs/performance.md`` has where the
+constants come from.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cfmgml.common.compute import Compute
+from cfmgml.common.progress import say
+from cfmgml.common.segments import lengths
+from cfmgml.common.typing import IntArray
+from cfmgml.data.graphs import GraphBatch
+from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.factors import Aside, value_error
+from cfmgml.kernels.gram import compute_gram
+
+AUTO = "auto"
+CHEAP = 15.0  # seconds of one core
+SECONDS_OF_FACTOR = 1e-10  # times the cube of the number of graphs
+CHEAP_ON_DEVICE = 20_000  # graphs whose Gram matrix a card computes and keeps
+TOLERANCE = 0.02
+FIRST, MOST = 128, 4096  # landmarks
+ASIDE, ASIDE_NODES = 200, 4000  # most graphs that are kept aside, and most nodes of them
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A resolved kernel to learn with, and how."""
+
+    kernel: Kernel
+    rank: int | None = None  # most columns of its Gram matrix to keep; None: all
+    aside: Aside | None = None  # graphs on which to see how many of them are enough
+    error: float | None = None  # of the values of graphs kept aside, relatively; None: not measured
+
+
+def told(n_graphs: int, n_landmarks: int, what: str, error: float | None) -> str:
+    """What a person may want to know of it."""
+    off = "" if error is None else f": kernel values of graphs kept aside are off by {error:.1%}"
+    return f"rank='auto' compares {n_graphs:,} graphs with {n_landmarks:,} {what}, not with one another{off}."
+
+
+def exact_seconds(kernel: Kernel, graphs: GraphBatch) -> float:
+    """What the Gram matrix and its factor cost on one core, about."""
+    return kernel.tile_seconds(graphs) + SECONDS_OF_FACTOR * float(graphs.n_graphs) ** 3
+
+
+def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, compute: Compute) -> Approximation:
+    """How to compute a resolved kernel among these graphs, with this ``rank``: a number, None for all, or "auto"."""
+    if kernel.is_explicit or rank is None:
+        return Approximation(kernel, error=0.0)
+    if not isinstance(rank, str):
+        return Approximation(kernel, rank) if rank < graphs.n_graphs else Approximation(kernel, error=0.0)
+    cheap = exact_seconds(kernel, graphs) <= CHEAP if compute.on_numpy else graphs.n_graphs <= CHEAP_ON_DEVICE
+    if cheap:
+        return Approximation(kernel, error=0.0)
+    aside, rest = keep_aside(graphs)
+    truth = compute_gram(kernel, graphs[aside], compute.quiet)
+    others, n_landmarks = graphs[rest], FIRST
+    while (mapped := kernel.with_landmarks(others, n_landmarks)) is not None:
+        error = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth)
+        if error <= TOLERANCE or n_landmarks >= MOST:
+            say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)
+            return Approximation(mapped, error=error)
+        n_landmarks *= 2
+    return Approximation(kernel, MOST, Aside(aside, truth, TOLERANCE))
+
+
+def keep_aside(graphs: GraphBatch, seed: int = 0) -> tuple[IntArray, IntArray]:
+    """Some graphs, few enough to compare with one another, and the rest; the same every time."""
+    order = np.random.default_rng(seed).permutation(graphs.n_graphs)
+    fits = np.cumsum(lengths(graphs.node_ptr)[order]) <= ASIDE_NODES
+    n_aside = int(np.clip(fits.sum(), 2, min(ASIDE, graphs.n_graphs // 2)))
+    return np.sort(order[:n_aside]), np.sort(order[n_aside:])
