@@ -20,6 +20,7 @@ def bags():
 @pytest.fixture
 def nothing_is_cheap(monkeypatch):
     monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
 
 
 def test_few_graphs_are_compared_as_they_are(bags):
@@ -84,6 +85,19 @@ def test_more_landmarks_until_it_is_right(bags, nothing_is_cheap, monkeypatch):
         taken[tolerance] = settle_rank(kernel, bags.graphs, "auto", USUAL)
         assert taken[tolerance].error <= tolerance
     assert taken[0.2].kernel.n_components < taken[0.005].kernel.n_components
+
+
+def test_where_landmarks_are_not_enough_and_it_can_be_afforded(bags, monkeypatch):
+    """Nothing is approximated by more than it should be."""
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "TRIED", 128)
+    far = NodeSum(gamma=200.0).resolve(bags.graphs)  # hardly two nodes are alike
+    assert settle_rank(far, bags.graphs, "auto", USUAL).kernel is far
+    monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
+    monkeypatch.setattr(approximation, "MOST", 128)
+    taken = settle_rank(far, bags.graphs, "auto", USUAL)
+    assert taken.kernel.n_components == 128
+    assert taken.error > approximation.TOLERANCE
 
 
 def test_a_kernel_without_a_map_takes_columns(bags, nothing_is_cheap, capsys):

@@ -4,8 +4,9 @@ All pairs of nodes cost the square of their number, and the factor of the Gram m
 `exact_seconds` says about how much that is; above `CHEAP` graphs are compared with landmarks only, and the cost is in
 proportion to their number. Where a kernel has a map of nodes (`Kernel.with_landmarks`) landmarks are nodes; else they
 are graphs, columns of the Gram matrix. Their number is doubled until the values of graphs kept aside, which no landmark
-comes from, are off by at most `TOLERANCE`; what is left of the error is told. ``docs/performance.md`` has where the
-constants come from.
+comes from, are off by at most `TOLERANCE`. Where many would not be enough (nodes with hundreds of attributes) values
+are computed as they are up to `AFFORDABLE`; beyond it what is left of the error is told. ``docs/performance.md`` has
+where the constants come from.
 """
 
 from dataclasses import dataclass
@@ -22,11 +23,11 @@ from cfmgml.kernels.factors import Aside, value_error
 from cfmgml.kernels.gram import compute_gram
 
 AUTO = "auto"
-CHEAP = 15.0  # seconds of one core
+CHEAP, AFFORDABLE = 2.0, 30.0  # seconds of one core: below the first nothing is tried, below the second little
 SECONDS_OF_FACTOR = 1e-10  # times the cube of the number of graphs
 CHEAP_ON_DEVICE = 20_000  # graphs whose Gram matrix a card computes and keeps
-TOLERANCE = 0.02
-FIRST, MOST = 128, 4096  # landmarks
+TOLERANCE = 0.01
+FIRST, TRIED, MOST = 128, 1024, 2048  # landmarks: to begin with, most where exact values can be afforded, most
 ASIDE, ASIDE_NODES = 200, 4000  # most graphs that are kept aside, and most nodes of them
 
 
@@ -57,18 +58,25 @@ def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, comp
         return Approximation(kernel, error=0.0)
     if not isinstance(rank, str):
         return Approximation(kernel, rank) if rank < graphs.n_graphs else Approximation(kernel, error=0.0)
-    cheap = exact_seconds(kernel, graphs) <= CHEAP if compute.on_numpy else graphs.n_graphs <= CHEAP_ON_DEVICE
+    seconds = exact_seconds(kernel, graphs)
+    cheap = seconds <= CHEAP if compute.on_numpy else graphs.n_graphs <= CHEAP_ON_DEVICE
     if cheap:
         return Approximation(kernel, error=0.0)
+    affordable = compute.on_numpy and seconds <= AFFORDABLE
+    most = TRIED if affordable else MOST
     aside, rest = keep_aside(graphs)
     truth = compute_gram(kernel, graphs[aside], compute.quiet)
     others, n_landmarks = graphs[rest], FIRST
     while (mapped := kernel.with_landmarks(others, n_landmarks)) is not None:
         error = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth)
-        if error <= TOLERANCE or n_landmarks >= MOST:
+        if error <= TOLERANCE or (n_landmarks >= most and not affordable):
             say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)
             return Approximation(mapped, error=error)
         n_landmarks *= 2
+        if n_landmarks > most:
+            break
+    if affordable:
+        return Approximation(kernel, error=0.0)
     return Approximation(kernel, MOST, Aside(aside, truth, TOLERANCE))
 
 

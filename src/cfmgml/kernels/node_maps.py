@@ -18,6 +18,7 @@ NODE_KERNELS = ("rbf", "linear", "delta")
 APPROXIMATIONS = ("fourier", "nystrom")
 SAMPLE = 1000
 PER_LANDMARK = 16  # nodes that a landmark is the centre of, about, when landmarks are chosen
+MOST_DRAWN = 20_000  # nodes to choose landmarks from
 CHUNK = 2048
 
 

@@ -137,7 +137,8 @@ class NodePairKernel(Kernel):
                 self.n_attributes_, self.n_components, self.gamma_, self.random_state
             )
         else:
-            drawn = node_maps.sample_nodes(graphs, node_maps.PER_LANDMARK * self.n_components, self.random_state)
+            n_drawn = max(self.n_components, min(node_maps.PER_LANDMARK * self.n_components, node_maps.MOST_DRAWN))
+            drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state)
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
         fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_

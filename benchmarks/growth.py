@@ -1,0 +1,137 @@
+"""How the default grows with the number of graphs: time, memory beyond the input and accuracy, each size in a process.
+
+    python benchmarks/growth.py digits                        # 1,000 to 64,000 graphs, none repeated
+    python benchmarks/growth.py pictures --data DIR           # nodes of MSRC v2, perturbed, in float32
+    python benchmarks/growth.py digits --sizes 1000 2000 --exact --peers   # rank=None and a peer beside it
+
+Digits are shifted by up to a pixel and noised, picture nodes moved by a tenth of their own spread: no two graphs are
+the same. CPU seconds of one thread; exponents are slopes of the logarithm from 4,000 graphs on.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum
+from cfmgml.builders.digits import digit_graphs
+from cfmgml.common.segments import offsets, take_segments
+from cfmgml.datasets import load_msrc_v2
+from cfmgml.datasets.digits import SUBSETS, digit_numbers
+from cfmgml.metrics import bag_report, graph_report
+
+SIZES = (1000, 2000, 4000, 8000, 16000, 32000, 64000)
+TEST_GRAPHS = 1000
+
+
+def digit_bags(n_graphs: int, subset: str, seed: int) -> BagDataset:
+    """Bags of 2 to 5 digits, each moved by up to a pixel and noised."""
+    rng, digits = np.random.default_rng(seed), load_digits()
+    chosen = rng.choice(digit_numbers()[SUBSETS[subset]], n_graphs)
+    pixels = digits.images[chosen] / 16.0
+    for k, (down, right) in enumerate(rng.integers(-1, 2, size=(n_graphs, 2))):
+        pixels[k] = np.roll(pixels[k], (down, right), axis=(0, 1))
+    pixels = np.clip(pixels + np.where(pixels > 0.2, rng.normal(0, 0.08, pixels.shape), 0), 0, 1)
+    return bagged(digit_graphs(pixels), digits.target[chosen][:, None] == np.arange(10), rng)
+
+
+def picture_bags(n_graphs: int, subset: str, seed: int, folder: str) -> BagDataset:
+    """Regions of MSRC v2, photos of even number to train and of odd number to test, nodes perturbed."""
+    rng, photos = np.random.default_rng(seed), load_msrc_v2(folder, features="rich")
+    some = photos[np.arange(photos.n_bags) % 2 == (subset == "test")]
+    chosen = rng.integers(some.n_graphs, size=n_graphs)
+    nodes, node_ptr = take_segments(some.graphs.node_ptr, chosen)
+    values = some.graphs.node_attributes[nodes].astype(np.float32)
+    values += 0.1 * some.graphs.node_attributes.std(0).astype(np.float32) * rng.normal(size=values.shape).astype("f4")
+    graphs = GraphBatch(
+        node_ptr, np.zeros(n_graphs + 1, dtype=int), np.empty((2, 0), dtype=int), node_attributes=values
+    )
+    return bagged(graphs, some.graph_Y[chosen], rng)
+
+
+def bagged(graphs: GraphBatch, graph_Y: np.ndarray, rng: np.random.Generator) -> BagDataset:
+    sizes = rng.integers(2, 6, size=graphs.n_graphs)
+    sizes = sizes[: np.searchsorted(sizes.cumsum(), graphs.n_graphs) + 1]
+    sizes[-1] -= sizes.sum() - graphs.n_graphs
+    ptr = offsets(sizes[sizes > 0])
+    return BagDataset(graphs, ptr, Y=np.logical_or.reduceat(graph_Y, ptr[:-1], axis=0), graph_Y=graph_Y)
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def nystroem(train: BagDataset, test: BagDataset) -> tuple[np.ndarray, np.ndarray]:
+    """What one would do with scikit-learn: mean nodes, its Nystroem with 500 components, logistic regression."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+
+    def means(graphs: GraphBatch) -> np.ndarray:
+        sums = np.add.reduceat(graphs.node_attributes, graphs.node_ptr[:-1], axis=0)
+        return sums / np.diff(graphs.node_ptr)[:, None]
+
+    copied = np.repeat(train.Y, np.diff(train.bag_ptr), axis=0)
+    model = make_pipeline(Nystroem(n_components=500), OneVsRestClassifier(LogisticRegression(max_iter=200)))
+    scores = model.fit(means(train.graphs), copied).decision_function(means(test.graphs))
+    return np.maximum.reduceat(scores, test.bag_ptr[:-1], axis=0), scores
+
+
+def measure(args: argparse.Namespace, n_graphs: int, method: str) -> dict[str, object]:
+    make = digit_bags if args.what == "digits" else lambda *how: picture_bags(*how, args.data)
+    train, test = make(n_graphs, "train", 0), make(TEST_GRAPHS, "test", 1)
+    CfMGML(NodeSum(), max_iter=2).fit(test[:20])  # compiled
+    before, start = peak(), time.process_time()
+    row: dict[str, object] = {"what": args.what, "graphs": n_graphs, "nodes": train.graphs.n_nodes, "method": method}
+    if method == "Nystroem":
+        bags, graphs = nystroem(train, test)
+        row |= {"fit_s": round(time.process_time() - start, 2)}
+    else:
+        model = CfMGML(NodeSum(), alpha=1e-4, rank=None if method == "exact" else "auto").fit(train)
+        row |= {"fit_s": round(time.process_time() - start, 2), "error": model.approximation_error_}
+        row |= {"landmarks": model.kernel_.n_components if model.kernel_.is_explicit else n_graphs}
+        start = time.process_time()
+        bags, graphs = model.decision_function(test), model.decision_function_graphs(test)
+        row |= {"predict_ms_a_graph": round(1e3 * (time.process_time() - start) / 2 / test.n_graphs, 3)}
+    row |= {"beyond_input_mb": round(peak() - before), "ap": round(bag_report(test.Y, bags)["average_precision"], 4)}
+    return row | {"accuracy": round(graph_report(test.graph_Y, graphs)["accuracy"], 4)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("digits", "pictures"))
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--exact", action="store_true", help="rank=None beside it")
+    parser.add_argument("--peers", action="store_true", help="scikit-learn's Nystroem beside it")
+    parser.add_argument("--data", help="folder with msrc_v2")
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(measure(args, int(args.one[0]), args.one[1])))
+        return
+    rows = []
+    methods = ["auto", *(["exact"] if args.exact else []), *(["Nystroem"] if args.peers else [])]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    for size in args.sizes:
+        for method in methods:
+            command = [sys.executable, __file__, args.what, "--one", str(size), method]
+            command += ["--data", args.data] if args.data else []
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=one_thread)
+            rows.append(json.loads(done.stdout))
+            print(json.dumps(rows[-1]), flush=True)
+    large = [row for row in rows if row["method"] == "auto" and row["graphs"] >= 4000]
+    if len(large) > 1:
+        at = np.log([row["graphs"] for row in large])
+        for name in ("fit_s", "beyond_input_mb"):
+            print(f"exponent of {name}: {np.polyfit(at, np.log([row[name] for row in large]), 1)[0]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
