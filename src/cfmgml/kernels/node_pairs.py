@@ -64,6 +64,10 @@ class NodePairKernel(Kernel):
     def with_explicit_map(self) -> Self:
         return self if self.is_explicit else clone(self).set_params(approximation="nystrom")
 
+    @property
+    def has_residue(self) -> bool:
+        return self.node_kernel == "rbf" and self.approximation == "nystrom"
+
     @abstractmethod
     def node_weights(self, graphs: GraphBatch) -> NodeWeights:
         """M(v) for every node."""
@@ -179,7 +183,7 @@ class NodePairKernel(Kernel):
 
     def _finish(self, rows: Rows) -> Rows:
         """The part of the map that is linear: there are fewer sums of nodes than nodes, so it comes after summing."""
-        return rows @ self.basis_ if self.node_kernel == "rbf" and self.approximation == "nystrom" else rows
+        return rows @ self.basis_ if self.has_residue else rows
 
     def _node_vectors(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> Rows:
         """Vectors of nodes; `_finish` makes them the map."""
@@ -213,7 +217,7 @@ class NodePairKernel(Kernel):
                 SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr),
                 np.arange(side.n_graphs),
                 # what landmarks miss of a node it has in common with itself alone, so K(g, g) is exact
-                self.exact().diagonal(side) if self.approximation == "nystrom" else s.norms(),
+                self.exact().diagonal(side) if self.has_residue else s.norms(),
             )
             for s, side in zip(summed, sides, strict=True)
         ]
