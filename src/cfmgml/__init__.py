@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cfmgml.kernels.gram import gram_matrix
     from cfmgml.model.cfmgml import CfMGML
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BagDataset",
     "CfMGML",
