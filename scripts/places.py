@@ -38,7 +38,7 @@ class Place:
         env = {**os.environ, **ONE_THREAD}
         if self.root is not None:
             env = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | ONE_THREAD
-            env |= {"PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+            env |= {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
             words = ["chroot", str(self.root), "sh", "-c", 'cd "$0" && exec "$@"', folder, *words]
             folder = "/"
         kept = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options}
