@@ -1,9 +1,10 @@
 """One version everywhere, what distributions hold, which Pythons there are, workflows that call what there is."""
 
+import io
 import json
 import re
-import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -111,11 +112,27 @@ def test_no_distribution_is_a_problem_too(tmp_path):
     assert len(check_distributions.problems(tmp_path)) == 2
 
 
-@pytest.mark.slow
-def test_the_wheel_and_the_source_distribution_that_are_built(tmp_path):
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, ROOT], check=True)
-    (wheel,) = tmp_path.iterdir()
-    assert check_distributions.problems_of_wheel(wheel) == []
+def make_sdist(folder, add=()):
+    path = folder / f"cfmgml-{cfmgml.__version__}.tar.gz"
+    meta = f"Name: cfmgml\nVersion: {cfmgml.__version__}\nLicense-Expression: MIT\nLicense-File: LICENSE\n".encode()
+    inside = [f"src/{name}" for name in check_distributions.package_files()]
+    with tarfile.open(path, "w:gz") as archive:
+        for name in [*inside, *check_distributions.BESIDE, *add]:
+            entry = tarfile.TarInfo(f"cfmgml-{cfmgml.__version__}/{name}")
+            entry.size = len(meta) if name == "PKG-INFO" else 0
+            archive.addfile(entry, io.BytesIO(meta))
+    return path
+
+
+def test_source_distributions(tmp_path):
+    """`make dist`, which CI runs, looks into those that are built."""
+    assert check_distributions.problems_of_sdist(make_sdist(tmp_path)) == []
+    found = check_distributions.problems_of_sdist(make_sdist(tmp_path, ["tests/test_cli.py", "src/cfmgml/x.npz"]))
+    assert [line.partition(" ")[2] for line in found] == [
+        "has cfmgml/x.npz, which the source tree has not",
+        "has cfmgml/x.npz, which is no kind of file of the package",
+        "tests/test_cli.py is missing or too much",
+    ]
 
 
 # -- the matrix ------------------------------------------------------------------------------
