@@ -378,7 +378,7 @@ BROKEN_ESTIMATORS = {
     "bags_at_the_edge": (FourLabels(), "four, please"),
     "bad_input": (Swallows(), "fit on a list raised nothing, expected TypeError"),
     "refused_fit_changes_nothing": (HalfDone(), "after a fit that raised"),
-    "pickled": (Rooted(), "it raised .*pickle"),
+    "travels": (Rooted(), "it raised .*pickle"),
     "model_selection": (NoScore(), "GridSearchCV has the best score nan"),
 }
 
