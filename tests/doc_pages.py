@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 import time
+import types
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -58,7 +59,9 @@ def follow(page, known=None, change=()):
 
     ``known`` is what its code may take as given, ``change`` pairs of what stands in it and what is meant here.
     """
-    known = {} if known is None else dict(known)
+    module = sys.modules["followed_page"] = types.ModuleType("followed_page")  # where pickle finds what it defines
+    module.__dict__.update({} if known is None else known)
+    known = module.__dict__
     for block in blocks(page):
         body = block.body
         for old, new in change:

@@ -3,12 +3,10 @@
 import importlib.util
 import os
 
-import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
 from cfmgml import (
-    BagDataset,
     CfMGML,
     GraphBatch,
     GraphHopper,
@@ -19,46 +17,17 @@ from cfmgml import (
     WeisfeilerLehman,
 )
 from cfmgml.baselines import HLK, M3MIML, MISVM, ActivationMaps, Dummy, GINAttention, MGMLent, MIMLfast, Pooled, SgslSVM
+from cfmgml.checks.made import made_bags as random_bags
+from cfmgml.checks.made import made_graph
+from cfmgml.checks.made import made_graphs as random_graphs
 from cfmgml.kernels import FunctionKernel, HashedWL
+
+__all__ = ["ESTIMATORS", "KERNELS", "graph_batches", "random_bags", "random_graphs", "random_networkx"]
 
 
 def random_networkx(rng, n_nodes, density):
     """A random graph with labels 0 to 2, of edges 0 and 1, and two attributes; often disconnected, or one node."""
-    graph = nx.gnp_random_graph(n_nodes, density, seed=int(rng.integers(2**31)))
-    for node in graph:
-        graph.nodes[node]["label"] = int(rng.integers(3))
-        graph.nodes[node]["attributes"] = rng.normal(size=2)
-    for one, other in graph.edges:
-        graph.edges[one, other]["label"] = (one * other + one + other) % 2  # no draw: what is drawn stays as it was
-    return graph
-
-
-def random_graphs(n_graphs, seed=0, largest=8):
-    rng = np.random.default_rng(seed)
-    made = [random_networkx(rng, int(rng.integers(1, largest + 1)), rng.uniform(0, 0.7)) for _ in range(n_graphs)]
-    return GraphBatch.from_networkx(made, "label", "attributes", edge_label="label")
-
-
-def random_bags(n_bags, seed=0, n_labels=4):
-    """Bags whose graphs carry one label each, visible in their attributes and node labels."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 5, size=n_bags)
-    truth = rng.integers(n_labels, size=sizes.sum())
-    plain = random_graphs(int(sizes.sum()), seed + 1)
-    nodes = np.repeat(truth, np.diff(plain.node_ptr))
-    graphs = GraphBatch(
-        plain.node_ptr,
-        plain.edge_ptr,
-        plain.edges,
-        node_labels=plain.node_labels + 3 * nodes,
-        node_attributes=0.5 * plain.node_attributes + np.eye(n_labels)[nodes][:, :2] * 2 + nodes[:, None] * 0.5,
-        edge_labels=plain.edge_labels,
-    )
-    ptr = np.concatenate([[0], np.cumsum(sizes)])
-    graph_Y = np.eye(n_labels, dtype=bool)[truth]
-    return BagDataset(
-        graphs, ptr, np.logical_or.reduceat(graph_Y, ptr[:-1]), graph_Y, label_names=list("abcd")[:n_labels]
-    )
+    return made_graph(rng, n_nodes, density).to_networkx()[0]
 
 
 def cosine_of_sizes(a, b):
@@ -155,24 +124,4 @@ def graph_batches(draw, max_graphs=5, max_nodes=6):
         node_attributes=np.array(attributes),
         edge_weights=np.arange(len(edges), dtype=float),
         edge_labels=[kinds[a + b] for a, b in edges],
-    )
-
-
-def shuffle_nodes(graphs, rng):
-    """The same graphs with the nodes of each in another order."""
-    order = np.concatenate(
-        [
-            start + rng.permutation(stop - start)
-            for start, stop in zip(graphs.node_ptr[:-1], graphs.node_ptr[1:], strict=True)
-        ]
-    )
-    place = np.argsort(order)
-    return GraphBatch(
-        graphs.node_ptr,
-        graphs.edge_ptr,
-        place[graphs.edges],
-        node_labels=graphs.node_labels[order],
-        node_attributes=graphs.node_attributes[order],
-        edge_labels=graphs.edge_labels,
-        graph_ids=graphs.graph_ids,
     )

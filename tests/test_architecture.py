@@ -20,6 +20,7 @@ ROOMS = [
     "kernels",
     "metrics",
     "learning",
+    "checks",
     "scale",
     "model",
     "model_selection",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cfmgml.kernels.gram import gram_matrix
     from cfmgml.model.cfmgml import CfMGML
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BagDataset",
     "CfMGML",
@@ -35,7 +35,7 @@ __all__ = [
 # Names are looked up where they live when they are first used: a program that needs graphs only, or the card's code
 # on a machine without scipy, does not wait for the rest.
 _HOMES = {"BagDataset": "data.bags", "CfMGML": "model", "GraphBatch": "data.graphs", "gram_matrix": "kernels.gram"}
-_ROOMS = ("baselines", "builders", "data", "datasets", "kernels", "metrics", "model", "plots")
+_ROOMS = ("baselines", "builders", "checks", "data", "datasets", "kernels", "metrics", "model", "plots")
 
 
 def __getattr__(name: str) -> object:

@@ -11,11 +11,12 @@ import pytest
 from cfmgml import BagDataset, GraphBatch
 from cfmgml.baselines import Dummy
 from cfmgml.baselines.gin_attention import GINAttention
+from cfmgml.checks.made import shuffle_nodes
 from cfmgml.common.segments import segment_sum as numpy_segment_sum
 from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
 from cfmgml.metrics import bag_report, graph_report
-from examples import random_bags, shuffle_nodes
+from examples import random_bags
 from needs import needs, needs_card
 
 

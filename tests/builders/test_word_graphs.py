@@ -71,7 +71,7 @@ def test_stop_words_of_a_language_or_a_file(tmp_path):
 def test_a_file_of_bags_cannot_have_other_files_read(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     told = {**TextBuilder().told(), "parameters": {"stop_words": str(tmp_path / "secret.txt")}}
-    with pytest.raises(ValueError, match="must hold the stop words"):
+    with pytest.raises(ValueError, match="must hold their stop words"):
         builder_of(told)
 
 

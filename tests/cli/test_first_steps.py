@@ -1,13 +1,16 @@
 """What a newcomer types: short help, words nearly right, raw input where bags are wanted, and what messages say."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import cfmgml
 from cfmgml import CfMGML
-from cfmgml.cli import main
+from cfmgml.cli import COMMANDS, main
 from cfmgml.common.tables import read_table
 from cfmgml.datasets import load_digit_bags
 
@@ -22,7 +25,9 @@ def errors(capsys):
     return run
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["build"], ["build", "images"], ["predict"]])
+@pytest.mark.parametrize(
+    "command", [[], *([name] for name in COMMANDS), *(["build", kind] for kind in ("images", "text", "molecules"))]
+)
 def test_short_help(command, capsys):
     assert main([*command, "-h"]) == 0
     assert f"Usage: {' '.join(['cfmgml', *command])}" in capsys.readouterr().out
@@ -64,6 +69,44 @@ def test_raw_input_says_build_first(tmp_path, errors):
         path = tmp_path / name
         for words in (["train", path, "-o", tmp_path / "m"], ["evaluate", path]):
             assert errors(*words, status=1).strip().endswith(f"build these first, with cfmgml {command.format(path)}")
+
+
+def test_raw_input_is_no_file_to_inspect(tmp_path, errors):
+    (tmp_path / "papers.jsonl").write_text('{"text": "Cells grow.", "labels": ["a"]}\n')
+    assert "build these first, with cfmgml build text" in errors("inspect", tmp_path / "papers.jsonl", status=1)
+
+
+def test_a_table_of_labels_is_given_with_what_it_labels(tmp_path, errors):
+    table = tmp_path / "labels.csv"
+    table.write_text("file,labels\na.png,x\n")
+    said = errors("train", table, "-o", tmp_path / "m", status=1)
+    assert said.strip().endswith(f"give it with them: cfmgml build images FOLDER --labels {table} -o data.bags")
+    photos = tmp_path / "photos"  # where it does not count for what the folder holds
+    photos.mkdir()
+    table.rename(photos / "labels.csv")
+    Image.fromarray(np.zeros((9, 9, 3), dtype=np.uint8)).save(photos / "a.png")
+    assert "cfmgml build images" in errors("train", photos, "-o", tmp_path / "m", status=1)
+
+
+def test_build_without_a_kind_shows_the_kinds(errors):
+    said = errors("build", status=2)
+    assert said.startswith("Usage: cfmgml build")
+    assert any(line.split()[:1] == ["images"] for line in said.splitlines())
+
+
+def test_no_message_speaks_of_info():
+    """A person at a terminal has no `info`: messages name a command, or say what is wrong."""
+    root = Path(cfmgml.__file__).parent
+    raised = [
+        f"{file.relative_to(root)}:{node.lineno}"
+        for file in root.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Raise | ast.Call)
+        and (isinstance(node, ast.Raise) or getattr(node.func, "attr", getattr(node.func, "id", "")) in ("warn", "say"))
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and "info[" in part.value
+    ]
+    assert not raised
 
 
 def test_train_takes_bags_and_their_corrections(tmp_path, monkeypatch, errors):

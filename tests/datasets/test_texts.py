@@ -95,7 +95,7 @@ def test_wrong_documents_are_refused(documents, error, message):
         ({"max_keywords": 0}, "max_keywords must be at least 1, or None for all, got 0"),
         ({"window": 0}, "window must be at least 1"),
         ({"threshold": 1.5}, "threshold must be from 0 to 1, as the weights are, got 1.5"),
-        ({"vocabulary": {}}, r"vocabulary must be what bags_from_texts left in info\['vocabulary'\].*n_texts|pairs"),
+        ({"vocabulary": {}}, r"vocabulary must be what bags_from_texts wrote down.*n_texts|pairs"),
         ({"vocabulary": {"n_texts": 1, "counts": {}, "pairs": {"a b c": 2}}}, "vocabulary must be what"),
         ({"graph_Y": [[1], [0]]}, r"graph_Y must have shape \(1, n_labels\)"),
         ({"bag_names": ["a", "b"]}, r"bag_names must have shape \(1,\)"),

@@ -1,6 +1,6 @@
 """The most frequent label, whatever is asked: the floor of every table."""
 
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -8,6 +8,9 @@ from cfmgml.baselines.method import Method
 from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class Dummy(BagEstimator):
@@ -26,6 +29,11 @@ class Dummy(BagEstimator):
 
     compared = (Method("dummy", "Dummy", "the most frequent label", "vectors", by_default=True, cost=0.01),)
 
+    def __sklearn_tags__(self) -> "Tags":
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
     @unchanged_on_error
     def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
         _, labels, known = self._begin_fit(X, Y)
@@ -36,4 +44,5 @@ class Dummy(BagEstimator):
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels)."""
-        return np.tile(self.score_, (self._check_predict(X, "graph").n_graphs, 1))
+        bags = self._check_predict(X, "graph")
+        return np.tile(self.score_, (bags.n_graphs, 1))

@@ -73,6 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # typer brings its own click or uses the installed one, by version: know its errors by what they can do.
             if not hasattr(error, "format_message"):
                 raise
+            if (
+                type(error).__name__ == "NoArgsIsHelpError"
+            ):  # commands without one of them: what there is to choose from
+                for line in error.format_message().splitlines():
+                    say(line)
+                return 2
             asked = getattr(getattr(error, "ctx", None), "command_path", "cfmgml")
             return _fail(f"{error.format_message()} Try: {asked} --help", getattr(error, "exit_code", 2))
     if status == INTERRUPTED:  # newer typers return it, older ones raise

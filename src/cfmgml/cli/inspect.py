@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cfmgml.cli._console import show
+from cfmgml.cli._raw_input import check_built
 from cfmgml.common.printable import printable
 
 HELP = (
@@ -23,6 +24,7 @@ def inspect(
 ) -> None:
     from cfmgml.inputs import describe_file
 
+    check_built(file)
     description = describe_file(file)
     show(json.dumps(description, ensure_ascii=False, indent=1) if as_json else "\n".join(_lines(description)))
 

@@ -30,7 +30,10 @@ def _compiled(function: Callable[P, T], fastmath: Any) -> Callable[P, T]:
         if fast is None:
             import numba
 
-            fast = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+            try:
+                fast = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+            except RuntimeError:  # nowhere to keep it: neither the package, nor a home, nor NUMBA_CACHE_DIR is writable
+                fast = numba.njit(nogil=True, fastmath=fastmath)(function)
         return fast(*args, **none)
 
     return call

@@ -82,6 +82,12 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         return True
 
     @property
+    def has_residue(self) -> bool:
+        """Whether K(g, g) counts what its tiles leave out: a graph then has more in common with itself than with its
+        copy."""
+        return False
+
+    @property
     def tiles_depend_on_data(self) -> bool:
         """Whether tiles need the kernel resolved; else `gram_matrix` spares the work."""
         return True

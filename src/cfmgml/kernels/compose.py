@@ -103,6 +103,10 @@ class CompositeKernel(Kernel):
     def ignores_edge_labels(self) -> bool:
         return all(part.ignores_edge_labels for part in self.parts)
 
+    @property
+    def has_residue(self) -> bool:
+        return any(part.has_residue for part in self.parts)
+
     @abstractmethod
     def combine(self, tiles: Sequence[Tile]) -> Tile:
         """The values of the whole from those of its parts, arrays of one shape."""

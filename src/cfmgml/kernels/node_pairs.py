@@ -82,6 +82,10 @@ class NodePairKernel(Kernel):
         widths = self.node_weights(graphs[: min(graphs.n_graphs, 100)]).widths
         return pairs * (SECONDS_A_PAIR + SECONDS_A_COLUMN * graphs.n_attributes + SECONDS_A_WEIGHT * widths.mean())
 
+    @property
+    def has_residue(self) -> bool:
+        return self.node_kernel == "rbf" and self.approximation == "nystrom"
+
     @abstractmethod
     def node_weights(self, graphs: GraphBatch) -> NodeWeights:
         """M(v) for every node."""
@@ -198,7 +202,7 @@ class NodePairKernel(Kernel):
 
     def _finish(self, rows: Rows) -> Rows:
         """The part of the map that is linear: there are fewer sums of nodes than nodes, so it comes after summing."""
-        return rows @ self.basis_ if self.node_kernel == "rbf" and self.approximation == "nystrom" else rows
+        return rows @ self.basis_ if self.has_residue else rows
 
     def _node_vectors(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> Rows:
         """Vectors of nodes; `_finish` makes them the map."""
@@ -241,7 +245,7 @@ class NodePairKernel(Kernel):
                 SummedNodes(s.rows.astype(dtype, copy=False), s.row_ptr),
                 np.arange(side.n_graphs),
                 # what landmarks miss of a node it has in common with itself alone, so K(g, g) is exact
-                self.exact().diagonal(side) if self.approximation == "nystrom" else s.norms(),
+                self.exact().diagonal(side) if self.has_residue else s.norms(),
             )
             for s, side in zip(summed, sides, strict=True)
         ]

@@ -193,8 +193,8 @@ class WeisfeilerLehman(Kernel):
         order = order_of_codes(codes)
         in_order = codes[order]
         place = np.searchsorted(self.vocabulary_, in_order)  # sorted on both sides: a walk, not a search
-        place[place == len(self.vocabulary_)] = 0
-        new = self.vocabulary_[place] != in_order
+        new = place == len(self.vocabulary_)  # all of them where the vocabulary is empty
+        new[~new] = self.vocabulary_[place[~new]] != in_order[~new]
         n_new = int(new.sum())
         place[new] = len(self.vocabulary_) + np.arange(n_new)
         columns = np.empty_like(place)

@@ -233,7 +233,8 @@ class CfMGML(BagEstimator):
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
         """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
-        return self.learned_.graph_scores(self._check_predict(X, "graph"))
+        bags = self._check_predict(X, "graph")
+        return self.learned_.graph_scores(bags)
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:

@@ -112,7 +112,7 @@ class TextBuilder(Builder):
             return super().from_told(info)
         told = {"recipe": FORMER_RECIPE, "pairs": False, "repeats": False, **named}
         if isinstance(told.get("stop_words"), str) and told["stop_words"] != ENGLISH:  # a file could name another one
-            raise ValueError(f"info['parameters'] of {cls.kind} must hold the stop words, got {told['stop_words']!r}.")
+            raise ValueError(f"bags of {cls.kind} must hold their stop words themselves, got {told['stop_words']!r}.")
         return super().from_told({**info, PARAMETERS: told})
 
     @cached_property

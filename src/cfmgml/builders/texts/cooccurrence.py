@@ -71,7 +71,7 @@ class Vocabulary:
             return cls(int(values["n_texts"]), {str(k): int(n) for k, n in values["counts"].items()}, pairs)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
-                "vocabulary must be what bags_from_texts left in info['vocabulary']: n_texts, counts and pairs "
+                "a vocabulary must be what bags_from_texts wrote down for its bags: n_texts, counts and pairs "
                 f"({type(error).__name__}: {error})."
             ) from error
 
