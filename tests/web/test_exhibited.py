@@ -73,10 +73,12 @@ def test_what_scores_mean(open_page):
     scores = page.locator("#labels .score").all_inner_texts()
     assert all(score.endswith("%") for score in scores)  # the model is calibrated
     assert not {"0 %", "100 %"} & set(scores)  # and never certain
+    expect(page.locator("#graphs-scale")).to_be_visible()  # sentences have no probabilities
     page.get_by_role("radio", name="Digits").check()
     wait_for_answer(page, "digits")
     expect(page.locator("#scale")).to_contain_text("Above 0 the model says yes")
     assert page.locator("#labels .score").first.inner_text()[0] in "+\u2212"
+    expect(page.locator("#graphs-scale")).to_be_hidden()
 
 
 def test_the_page_for_texts_says_what_to_do(open_page):

@@ -89,7 +89,7 @@ class Analyst:
                 for k, (row, entry) in enumerate(zip(scores, built.graphs, strict=True))
             ],
             "explanation": None if nodes is None else self._explanation(nodes, order[: self.limits.explained]),
-            "familiarity": self._familiarity.of(built.bag.graphs, builder.part),
+            "familiarity": self._familiarity.of(built.bag.graphs, builder.part, _words(builder, built)),
             **built.shown,
             **drawing,
         }
@@ -149,3 +149,10 @@ class Analyst:
         drawn.savefig(stream, format="svg")
         drawn.clear()  # it may be one that pyplot keeps
         return stream.getvalue()
+
+
+def _words(builder: BagBuilder, built: Reply) -> IntArray | None:
+    """The nodes that are words of a text, each once; None where nodes are no words."""
+    if not builder.words:
+        return None
+    return np.unique([node for text in built.shown["texts"] for *_, node in text["marks"]]).astype(np.int64)

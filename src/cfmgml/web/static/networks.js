@@ -1,6 +1,6 @@
 // Graphs as networks: nodes in circles, coloured by what they say for a label, and linked to their words in the text.
 
-import { make } from "./words.js";
+import { make, signed } from "./words.js";
 
 const SIZE = 220;
 const MARGIN = 22;
@@ -37,7 +37,7 @@ function nodeAt(x, y, word, number, heat, isUnknown) {
   const name = draw("text", { x, y: y + 4, "text-anchor": "middle" });
   name.textContent = word.length > 4 ? `${word.slice(0, 3)}…` : word;
   const title = draw("title", {});
-  title.textContent = isUnknown ? `${word}: never seen in training` : word;
+  title.textContent = isUnknown ? `${word}: never seen in training` : heat ? `${word}: ${signed(value, 3)}` : word;
   node.append(circle, name, title);
   return node;
 }

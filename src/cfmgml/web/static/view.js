@@ -72,6 +72,7 @@ export class AnswerView {
     at("scale").textContent = model.probabilities
       ? "The probability that the label is right, as it was on training data that the model had not seen."
       : "Above 0 the model says yes, below it no; the further from 0, the surer. These are no probabilities.";
+    at("graphs-scale").hidden = !model.probabilities; // where they are, only the whole has them
     const parts = `${model.part.charAt(0).toUpperCase()}${model.part.slice(1)}s`;
     at("graphs-title").textContent = at("table-graph").textContent = parts;
     fillGraphs(at("graphs"), answer, label, graph, this.truth, (number) => this.chooseGraph(number));
