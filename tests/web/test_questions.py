@@ -136,3 +136,25 @@ def test_a_gallery_makes_way_for_what_is_asked_next(open_page, photo_file):
     wait_until(page, "late >= 1")  # of the first file; the others are not asked about
     expect(page.locator("#gallery")).to_be_hidden()
     expect(page.locator("#status")).to_contain_text("2 sentences")
+
+
+def test_files_are_read_on_while_something_else_is_asked(open_page, photo_file):
+    page = open_page(script=SLOW_FETCH)
+    wait_for_answer(page, "Found cat")
+    page.evaluate("slow['/photos/image'] = 600")
+    drop_files(page, {f"{k}.png": photo_file for k in range(3)})
+    expect(page.locator("#gallery-count")).to_contain_text("of 3")
+    page.get_by_role("button", name="Sample: cat").click()
+    expect(page.locator("#gallery-count")).to_have_text("3 inputs read.")
+    wait_for_answer(page, "Found cat")
+    expect(page.locator("#canvas")).to_have_attribute("aria-label", "Sample cat with 8 regions outlined")
+    assert page.locator("#cards .hint").all_inner_texts() == ["cat"] * 3
+
+
+def test_a_picture_dropped_on_the_page_for_texts_is_refused(open_page, photo_file):
+    page = open_page(address="#model=texts")
+    wait_for_answer(page, "2 sentences")
+    before = page.get_by_label("A text, cut into sentences").input_value()
+    drop_files(page, {"cat.png": photo_file})
+    page.get_by_role("alert").get_by_text("cat.png is no text in UTF-8.").wait_for()
+    expect(page.get_by_label("A text, cut into sentences")).to_have_value(before)

@@ -83,6 +83,17 @@ def test_a_text_as_a_command(open_page):
     assert json.loads(said.stdout)["texts"][0]["text"] == "It's blood."
 
 
+def test_a_sample_as_a_command(open_page):
+    """It is fetched, and sent on."""
+    needs_program("curl")
+    page = open_page()
+    wait_for_answer(page, "Found cat")
+    page.locator("#as-command").click()
+    command = page.locator("#command").text_content()
+    said = subprocess.run(["sh", "-c", command], capture_output=True, check=True, timeout=60)
+    assert json.loads(said.stdout)["labels"][0]["name"] == "cat"
+
+
 def test_several_files_are_a_gallery_with_one_table(open_page, photo_file, photos, photo_model, make_file, tmp_path):
     page = open_page()
     wait_for_answer(page, "Found cat")
@@ -122,6 +133,26 @@ def test_corrections_are_bags_that_train_takes(photo_page, photo_model, photos, 
     demo.photo_bags(photos, 4, 0).save("photos.bags")
     assert main(["train", "photos.bags", file.name, "-o", "new.cfmgml", "--alpha", "1e-4"]) == 0
     assert CfMGML.load("new.cfmgml").label_names_.tolist() == photo_model.label_names_.tolist()
+
+
+def test_texts_are_corrected_one_by_one(open_page, tmp_path):
+    """All that is typed has one name on the page, and each its own in the file."""
+    page = open_page(address="#model=texts")
+    wait_for_answer(page, "2 sentences")
+    page.locator("#correct summary").click()
+    for number, (text, label) in enumerate((("Cells grow fast.", "growth"), ("Vessels carry blood.", "vessels"))):
+        page.get_by_label("A text, cut into sentences").fill(text)
+        page.get_by_role("button", name="Read it").click()
+        expect(page.locator("#reading .sentence", has_text=text)).to_be_visible()
+        for box in page.locator("#correct-labels input").all():
+            box.set_checked(box.get_attribute("value") == label)
+        page.get_by_role("button", name="Keep this correction").click()
+        expect(page.locator("#kept-count")).to_contain_text(f"{number + 1} correction")
+    bags = BagDataset.load(downloaded(page, "#corrections", tmp_path))
+    assert bags.bag_names.tolist() == ["Your text", "Your text (2)"]
+    assert bags.label_sets() == [["growth"], ["vessels"]]
+    page.locator("#forget").click()
+    expect(page.locator("#kept")).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

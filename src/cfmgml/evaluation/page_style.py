@@ -5,7 +5,7 @@ from collections.abc import Sequence
 BASE = """
 :root{color-scheme:light dark;--page:#fff;--card:#f6f7f9;--paper:#fff;--text:#1b2330;--muted:#5a6473;
   --line:#d8dde4;--right:#17723f;--wrong:#b3263a;--right-soft:#dff1e6;--wrong-soft:#fbe3e5;--accent:#2b6aab;--shade:#0007}
-@media (prefers-color-scheme:dark){:root{--page:#12151b;--card:#1b2029;--paper:#12151b;--text:#e8ebf1;
+@media screen and (prefers-color-scheme:dark){:root{--page:#12151b;--card:#1b2029;--paper:#12151b;--text:#e8ebf1;
   --muted:#9da7b6;--line:#333b49;--right:#58cf95;--wrong:#ff8a92;--right-soft:#163424;--wrong-soft:#421c22;
   --accent:#66a9f0;--shade:#fff6}}
 *{box-sizing:border-box}
@@ -47,7 +47,7 @@ DARK = ("#6db1f2", "#f0945a", "#5fcf95", "#c79be0", "#dcbb58", "#f27c9c", "#74c8
 def style_sheet(name: str, light: Sequence[str], dark: Sequence[str], rules: str) -> str:
     """`BASE` and more rules; ``--name0``, ``--name1`` and so on are these colours, on light and on dark screens."""
     values = [";".join(f"--{name}{k}:{colour}" for k, colour in enumerate(colours)) for colours in (light, dark)]
-    return f"{BASE}:root{{{values[0]}}}\n@media (prefers-color-scheme:dark){{:root{{{values[1]}}}}}\n{rules}"
+    return f"{BASE}:root{{{values[0]}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{values[1]}}}}}\n{rules}"
 
 
 _SERIES = "\n".join(
@@ -105,8 +105,8 @@ summary{cursor:pointer;font-weight:600;padding:4px 0}
 .reading .right{color:var(--right)}
 .reading .wrong{color:var(--wrong)}
 mark{color:inherit;border-radius:3px;padding:0 1px;--strength:.6}
-mark.for{background:rgb(from var(--s1) r g b/calc(var(--strength)*55%))}
-mark.against{background:rgb(from var(--s0) r g b/calc(var(--strength)*55%))}
+mark.for{background:rgb(from var(--s1) r g b/calc(var(--strength)*38%))}
+mark.against{background:rgb(from var(--s0) r g b/calc(var(--strength)*38%))}
 dl.things{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 16px;font-size:.9rem}
 @media (max-width:860px){.finding{grid-template-columns:minmax(0,1fr)}}
 @media (max-width:700px){dl.things{grid-template-columns:minmax(0,1fr)}
@@ -116,11 +116,13 @@ dl.things{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:3px 1
 .wide::after{order:2;margin-left:-22px;position:sticky;right:0;z-index:2;pointer-events:none;
   background:linear-gradient(to left,var(--shade),transparent)}
 .paper{display:none}
+@media print,(forced-colors:active){mark.for::after{content:"+"}mark.against::after{content:"−"}}
 @media (forced-colors:active){:root{--shade:CanvasText}.chart *,.swatch *,mark{forced-color-adjust:none}
-  mark.for::after{content:"+"}mark.against::after{content:"−"}.bar.s0,.estimate.sure,.dot{fill:CanvasText}
+  .bar.s0,.estimate.sure,.dot{fill:CanvasText}
   .interval,.line{stroke:CanvasText}.tick,.name,.value,.count{fill:CanvasText}.grid{stroke:GrayText}
   .axis,.clique,.stem{stroke:CanvasText}.estimate.unsure{fill:Canvas;stroke:CanvasText}}
-@media print{nav,.screen{display:none!important}.wide,.paper{display:block;overflow:visible;border:0}
+@media print{*{print-color-adjust:exact}nav,.screen{display:none!important}
+  .wide,.paper{display:block;overflow:visible;border:0}
   .wide::before,.wide::after{display:none}
   .paper table{margin-bottom:14px}.wide table{font-size:.66rem;width:100%}tr,figure,.finding{break-inside:avoid}
   h2,h3{break-after:avoid}

@@ -70,6 +70,19 @@ export async function pictureOf(figures, scale = 2) {
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
+// A drawing that the server made, as a picture of pixels.
+export async function copyOf(image, scale = 2) {
+  await image.decode();
+  const canvas = make("canvas");
+  canvas.width = scale * image.naturalWidth;
+  canvas.height = scale * image.naturalHeight;
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
 // A copy that looks the same without the page's style sheet.
 function styled(figure) {
   const from = figure.querySelector("svg");

@@ -10,8 +10,9 @@ import { at, contributionsTo, counted, listed, say, signed } from "./words.js";
 const PANELS = ["label-panel", "graph-panel", "take-panel", "legend", "painting", "notice"];
 
 export class AnswerView {
-  constructor(onLabel) {
+  constructor(onLabel, drawFor) {
     this.onLabel = onLabel; // called when a person chooses a label
+    this.drawFor = drawFor; // gives the drawing about a label
     this.picture = new PictureView(at("picture"), at("canvas"), at("tags"), (region) => region >= 0 && this.chooseGraph(region));
     this.reading = new TextView(at("reading"));
     this.clear();
@@ -42,7 +43,7 @@ export class AnswerView {
       this.picture.show(bitmap, answer, model.plain, truth);
     } else {
       this.picture.clear();
-      this.reading.show(answer);
+      this.reading.show(answer, this.drawFor);
     }
     if (answer.painting) fillPainted(at("painted"), answer, this.picture.shares());
     const parts = counted(answer.graphs.length, model.part);
