@@ -202,6 +202,12 @@ def test_compact_rows_are_enough_for_the_tables(experiment, tmp_path):
 
 
 def test_a_quick_run_gives_no_verdicts(results, tmp_path):
+    quick = PaperPresentation()
+    quick.tells_best = False
+    bare = Results(results.all_rows(), list(results.facts.values()), quick)
+    assert "**" not in "".join(line for line in table_files(bare)["against_paper.md"].splitlines() if "|" in line)
+    assert "<b>" not in "".join(re.findall("<td>.*?</td>", paper_page(bare, replace(ABOUT, quick=True))))
+    assert "Too little was run to call anything the best." in table_files(bare)["bags.md"]
     report = write_paper_report(results, tmp_path, replace(ABOUT, quick=True))
     assert "A quick run" in report.read_text()
     assert "class=finding>" not in report.read_text()

@@ -110,6 +110,7 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
         raise ValueError(f"there are no results in {experiment.out}: run cfmgml reproduce without --only report first.")
     few = Protocol.for_quick()
     quick = quick or any(fact["protocol"]["n_folds"] == few.n_folds for fact in results.facts.values())  # as it was run
+    results.presentation.tells_best = not quick
     n_bags = few.n_bags if quick else None
     shown = held_out_samples(set(results.facts), experiment.data_folder, n_bags, seed) if samples else ""
     about = About(TITLE, "cfmgml reproduce" + (" --quick" if quick else ""), quick, failures)

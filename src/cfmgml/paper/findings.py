@@ -11,6 +11,7 @@ from cfmgml.evaluation.comparison import number
 from cfmgml.evaluation.folds import SCHEMES
 from cfmgml.evaluation.measures import find_measure
 from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.rows import Row
 from cfmgml.evaluation.selection import SELECTIONS, Results, common_alpha, reported_at, setting_name
 from cfmgml.evaluation.statistics import corrected_interval
 from cfmgml.paper.against import Against, against_paper
@@ -129,11 +130,11 @@ def _minimises(results: Results) -> Finding:
         alpha = common_alpha(results, data, ("terms", "paper", "printed"), "paper")
         if alpha is None:
             continue
-        runs = {key: sorted(reported_at(results, data, key, alpha), key=_fold) for key in ("paper", "terms")}
+        runs = {key: _by_fold(reported_at(results, data, key, alpha)) for key in ("paper", "terms")}
         ends = {key: np.array([row["paper_objective"] for row in rows]) for key, rows in runs.items()}
         n_runs += len(runs["paper"])
         n_rising += sum(bool((np.diff(row["objective"]) > 1e-6).any()) for row in runs["paper"])
-        ratio = _difference(fact["mark"], *map(np.log10, (ends["paper"], ends["terms"])))
+        ratio = _difference(fact["mark"], np.log10(ends["paper"]), np.log10(ends["terms"]))
         compared.append(ratio._replace(first=float(ends["paper"].mean()), second=float(ends["terms"].mean())))
     n_lower = sum(one.ahead <= 0 for one in compared)
     sentence = (
@@ -148,8 +149,8 @@ def _minimises(results: Results) -> Finding:
     )  # fmt: skip
 
 
-def _fold(row: dict[str, object]) -> object:
-    return row["fold"]
+def _by_fold(rows: list[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: row["fold"])
 
 
 def _selection(results: Results) -> Finding:
@@ -165,8 +166,9 @@ def _selection(results: Results) -> Finding:
         if means:
             own = np.subtract(*np.transpose(means))
             gains += own.tolist()
-            centre = np.mean(means, axis=0).tolist()
-            compared.append(Compared(fact["mark"], *centre, float(own.mean()), float(own.min()), float(own.max())))
+            first, second = np.mean(means, axis=0).tolist()
+            gain, low, high = float(own.mean()), float(own.min()), float(own.max())
+            compared.append(Compared(fact["mark"], first, second, gain, low, high))
     mean = float(np.mean(gains)) if gains else 0.0
     sentence = (
         f"Over {len(gains)} pairs of a data set and a method, choosing the parameter on the reported folds gives an "
