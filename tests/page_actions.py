@@ -25,6 +25,9 @@ window.fetch = async (url, options = {}) => {
 """
 
 
+PATIENCE = 120_000  # milliseconds
+
+
 def choose_file(page, name, data, kind="image/png"):
     choose_files(page, {name: data}, kind)
 
@@ -81,14 +84,15 @@ CATCH_DOWNLOAD = """button => new Promise((resolve) => {
 
 
 def expect(what):
-    """Playwright's, where there is one: a test that has a page has one."""
+    """Playwright's, where there is one: a test that has a page has one. It is patient: machines may be busy."""
     from playwright import sync_api
 
+    sync_api.expect.set_options(timeout=PATIENCE)
     return sync_api.expect(what)
 
 
 def wait_for_answer(page, text):
-    expect(page.locator("#status")).to_contain_text(text, timeout=120_000)
+    expect(page.locator("#status")).to_contain_text(text)
 
 
 def wait_until(page, expression, seconds=120):

@@ -172,5 +172,5 @@ def test_a_warning_where_an_input_is_strange(open_page, make_file):
     pixels[4:60, 4:60] = 0  # a block of ink is no digit
     choose_file(page, "block.png", make_file(pixels))
     wait_for_answer(page, "1 digit")
-    expect(page.locator("#notice")).to_contain_text("1 of 1 digit are unlike anything in training")
+    expect(page.locator("#notice")).to_contain_text("1 of 1 digit is unlike anything in training")
     expect(page.locator("#graphs .unlike")).to_have_text("unlike training")

@@ -183,10 +183,15 @@ def test_paper_is_white_whatever_the_screen_is(open_page):
 def test_forced_colours_keep_their_meaning(open_page):
     page = open_page("forced", address="#model=texts")
     wait_for_answer(page, "2 sentences")
+    page.get_by_label("A text, cut into sentences").fill("Vessels carry blood. Immune cells attack Xanadu.")
+    page.get_by_role("button", name="Read it").click()
+    expect(page.locator("mark.unknown")).to_have_text("Xanadu")
     page.locator("#labels button").first.click()
     wait_for_answer(page, "Showing what speaks for")
     signs = page.evaluate(
         "Array.from(document.querySelectorAll('mark'), e => [e.className, getComputedStyle(e, '::after').content])"
     )
-    assert {(name.split()[0], sign) for name, sign in signs} <= {("for", '"+"'), ("against", '"\u2212"')}
+    known = {"for": '"+"', "for strong": '"+"', "against": '"\u2212"', "against strong": '"\u2212"', "unknown": "none"}
+    assert {name for name, _ in signs} & {"for", "for strong"}
+    assert all(known[name] == sign for name, sign in signs)  # a word never seen speaks neither way
     assert page.locator("#labels .row[aria-pressed=true]").evaluate("e => getComputedStyle(e).outlineStyle") == "solid"

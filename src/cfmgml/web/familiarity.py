@@ -39,8 +39,8 @@ class Familiarity:
         counted = unknown if words is None else unknown[words]
         told = []
         if unlike.mean() >= STRANGE:
-            noun = part if graphs.n_graphs == 1 else f"{part}s"
-            told.append(f"{unlike.sum()} of {graphs.n_graphs} {noun} are unlike anything in training")
+            what = f"{part} is" if graphs.n_graphs == 1 else f"{part}s are"
+            told.append(f"{unlike.sum()} of {graphs.n_graphs} {what} unlike anything in training")
         if counted.size and counted.mean() >= STRANGE:
             what = "nodes have a label that training never had" if words is None else "words were never in training"
             told.append(f"{counted.sum()} of {counted.size} {what}")

@@ -86,7 +86,7 @@ export class TextView {
     if (heat) {
       const value = heat.values[node];
       const strength = Math.abs(value) / heat.largest;
-      mark.className = value < 0 ? "against" : "for";
+      mark.className = value < 0 ? "against" : value > 0 ? "for" : ""; // what is new to the model says nothing
       if (strength > STRONG) mark.classList.add("strong");
       mark.style.setProperty("--strength", strength.toFixed(3));
       mark.title = signed(value, 3);
