@@ -12,7 +12,7 @@ from cfmgml.evaluation.tables import Table, TableCell, TableRow
 
 
 def rank_test(results: Results, measure: Measure, selection: str = "nested") -> RankTest | None:
-    """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2."""
+    """Average ranks over the data sets that count, of the methods that have a value on each; None if too few."""
     counted = [key for key, fact in results.facts.items() if fact["ranked"]]
     data_sets = [key for key in counted if measure.level == "bag" or results.facts[key]["has_graph_labels"]]
     table = {
