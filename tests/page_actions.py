@@ -1,11 +1,13 @@
 """What people do on the page, for tests that drive a browser."""
 
 import base64
+import time
 
-from needs import not_in_this_browser
+from browsers import is_firefox
 
 SLOW_FETCH = """
 window.slow = {};  // milliseconds that answers of an address come late, though nobody waits for them any more
+window.late = 0;  // such answers that have come
 window.busy = 0;  // questions that are refused
 const real = window.fetch;
 window.fetch = async (url, options = {}) => {
@@ -13,13 +15,17 @@ window.fetch = async (url, options = {}) => {
     busy -= 1;
     return new Response('{"error": "busy", "reason": "busy"}', { status: 503, headers: { "Retry-After": "1" } });
   }
-  const late = Object.keys(slow).find((part) => String(url).includes(part));
-  if (!late) return real(url, options);
+  const part = Object.keys(slow).find((part) => String(url).includes(part));
+  if (!part) return real(url, options);
   const answer = await real(url, { ...options, signal: undefined });
-  await new Promise((resolve) => setTimeout(resolve, slow[late]));
+  await new Promise((resolve) => setTimeout(resolve, slow[part]));
+  setTimeout(() => (late += 1), 500);  // the page has had time to do something with it
   return answer;
 };
 """
+
+
+PATIENCE = 120_000  # milliseconds
 
 
 def choose_file(page, name, data, kind="image/png"):
@@ -51,7 +57,7 @@ def drop_files(page, files):
 
 def downloaded(page, button, folder):
     """The file that a press on a button downloads; in Firefox, which tells Playwright of none, what is saved."""
-    if page.context.browser.browser_type.name == "firefox":
+    if is_firefox(page):
         data, name = page.evaluate(CATCH_DOWNLOAD, button)
         (folder / name).write_bytes(base64.b64decode(data))
         return folder / name
@@ -77,18 +83,21 @@ CATCH_DOWNLOAD = """button => new Promise((resolve) => {
 })"""
 
 
-def needs_media(page):
-    """A browser that can be told what media it shows."""
-    if page.context.browser.browser_type.name == "firefox":
-        not_in_this_browser("Debian's Firefox cannot be told to imitate paper or forced colours")
-
-
 def expect(what):
-    """Playwright's, where there is one: a test that has a page has one."""
+    """Playwright's, where there is one: a test that has a page has one. It is patient: machines may be busy."""
     from playwright import sync_api
 
+    sync_api.expect.set_options(timeout=PATIENCE)
     return sync_api.expect(what)
 
 
 def wait_for_answer(page, text):
-    expect(page.locator("#status")).to_contain_text(text, timeout=120_000)
+    expect(page.locator("#status")).to_contain_text(text)
+
+
+def wait_until(page, expression, seconds=120):
+    """Until an expression is true there; Playwright's own way is stopped by the page's policy on scripts."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, expression
+        page.wait_for_timeout(50)

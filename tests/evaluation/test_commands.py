@@ -109,6 +109,27 @@ def test_inner_folds_that_are_asked_for_are_used(folder, monkeypatch, capsys):
         assert {row["inner"] for row in rows} == {None, *range(n_inner)}
 
 
+@pytest.mark.slow
+def test_every_option_is_obeyed_and_told(folder, capsys):
+    """Kernel, seed, folds and methods are those asked for, and the report says what was asked."""
+    options = "--methods cfmgml,dummy --kernel hopper --seed 7 --folds 2 --inner 2 --dtype float64 --apart --n-jobs 1"
+    assert main(["evaluate", "shared.bags", *options.split(), "--out", "out"]) == 0
+    rows = [json.loads(line) for line in (folder / "out" / "rows.jsonl").read_text().splitlines()]
+    assert {row["seed"] for row in rows} == {7}
+    assert {row["n_folds"] for row in rows} == {2}
+    assert {row["scheme"] for row in rows} == {"bags", "disjoint"}
+    assert {row["method"] for row in rows} == {"cfmgml", "dummy"}
+    assert {row["workers"] for row in rows} == {1}
+    assert json.loads((folder / "out" / "data" / "shared.json").read_text())["kernel"].startswith("GraphHopper")
+    told = options.removesuffix(" --n-jobs 1").split(" --")
+    report = (folder / "out" / "report.html").read_text()
+    command = report.partition("Made by <code>")[2].partition("</code>")[0]
+    assert command.startswith("cfmgml evaluate shared.bags --")
+    assert all(option.removeprefix("--") in command for option in told)
+    assert main(["evaluate", "shared.bags", "--methods", "dummy", "--kernel", "wl", "--dtype", "float64"]) != 0
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -6,6 +6,8 @@ import pytest
 
 from cfmgml.evaluation.details import cost_table
 from cfmgml.evaluation.experiment import Experiment
+from cfmgml.evaluation.page import About, page
+from cfmgml.evaluation.rows import wall_seconds
 from cfmgml.evaluation.tables import markdown
 from cfmgml.paper.presentation import PaperPresentation
 from cfmgml.paper.report import table_files
@@ -33,3 +35,9 @@ def test_committed_costs_are_what_the_rows_make(results):
 def test_the_text_counts_the_rows(results):
     n_rows = len(results.all_rows())
     assert f"`rows.jsonl.gz`, {n_rows:,} of them" in (ROOT / "docs" / "results" / "reproduction.md").read_text()
+
+
+def test_text_and_page_tell_of_the_same_time(results):
+    hours = f"{wall_seconds(results.all_rows()) / 3600:.1f} hours of wall time"
+    assert hours in (ROOT / "docs" / "results" / "reproduction.md").read_text()
+    assert hours in page(results, About("", ""), {"nothing": ("Nothing", "-")})

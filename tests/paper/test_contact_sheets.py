@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import matplotlib.image
 import numpy as np
@@ -11,7 +12,9 @@ from PIL import Image
 from cfmgml import CfMGML, NodeSum
 from cfmgml.builders.texts.texts import bags_from_texts
 from cfmgml.datasets.msrc import MSRC_LABELS
-from cfmgml.paper.contact_sheets import Shown, held_out, main, rarest_predictions
+from cfmgml.paper.contact_sheets import Shown, held_out, held_out_texts, main, rarest_predictions
+from cfmgml.paper.marked_texts import marked_texts
+from cfmgml.paper.samples import held_out_samples
 
 COLOURS = {"grass": (30, 160, 40), "sky": (120, 180, 250), "water": (20, 40, 120)}
 SENTENCES = {"death": "Apoptosis kills tumour cells.", "vessels": "Angiogenesis feeds tumour vessels."}
@@ -60,6 +63,20 @@ def test_the_command_writes_a_sheet(data, capsys, kind):
     assert [path.name for path in out.iterdir()] == [f"{kind}.png"]
     picture = matplotlib.image.imread(out / f"{kind}.png")
     assert picture.std() > 0.05  # not blank
+
+
+def test_texts_in_the_report_are_text(data):
+    """Every sentence, its words marked, and what is predicted and true of it."""
+    shown, texts = held_out_texts(data, 2)
+    told = marked_texts(shown, texts)
+    words = re.sub("<[^>]*>", "", told)
+    for name in shown.bags.graph_names.tolist():
+        assert texts[name] in words
+    assert told.count("<article") == 2
+    assert re.search(r'<mark class=for style="--strength:1.00">\w+</mark>', told)
+    assert "<span class=right>predicted" in told
+    assert "true none" in words
+    assert held_out_samples({"hallmarks"}, data, None).count("<figure") == 1
 
 
 def test_the_data_must_be_there(tmp_path):

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from cfmgml.evaluation.charts import critical_difference_diagram, curves
-from cfmgml.evaluation.comparison import number
 from cfmgml.evaluation.details import confusion_matrix, label_table, overlap_table
 from cfmgml.evaluation.experiment import Experiment
 from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.page import About
 from cfmgml.evaluation.rows import read_compact, write_compact
 from cfmgml.evaluation.selection import Results
-from cfmgml.evaluation.statistics import RankTest
+from cfmgml.evaluation.statistics import LEVEL, RankTest, corrected_interval, corrected_paired_test
 from cfmgml.paper.findings import findings
 from cfmgml.paper.presentation import PaperPresentation
 from cfmgml.paper.report import TITLE, paper_page, table_files, write_paper_report
+from cfmgml.paper.samples import sample_figure
 from small_experiment import digits, run
 
 pytestmark = pytest.mark.slow
@@ -76,7 +76,9 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def html(results):
     about = replace(ABOUT, quick=True, failures=["x: <b>it</b> broke"])
-    return paper_page(results, about, {"A picture": "data:image/jpeg;base64,AAAA"})
+    return paper_page(
+        results, about, sample_figure("A picture", '<img class=sample alt="a" src="data:image/jpeg;base64,AAAA">')
+    )
 
 
 def test_the_page_is_whole_and_needs_nothing_else(html):
@@ -115,7 +117,7 @@ def test_charts_are_named_for_those_who_cannot_see_them(html):
 
 def test_nothing_empty_is_shown(results):
     few = Results(results.rows("digits", "dummy"), list(results.facts.values())[:1], PAPER)
-    text = paper_page(few, ABOUT, {})
+    text = paper_page(few, ABOUT)
     assert "<section id=convergence>" not in text
     assert "<section id=samples>" not in text
     Tags(text)
@@ -125,7 +127,7 @@ def test_nothing_empty_is_shown(results):
 
 
 def test_every_table_in_every_format(results, tmp_path):
-    write_paper_report(results, tmp_path, ABOUT, {})
+    write_paper_report(results, tmp_path, ABOUT)
     names = {path.name for path in (tmp_path / "tables").iterdir()}
     for name in ("graphs", "bags", "against_paper", "ranks", "settings", "overlap", "labels"):
         assert {f"{name}.md", f"{name}.tex"} <= names
@@ -200,11 +202,17 @@ def test_compact_rows_are_enough_for_the_tables(experiment, tmp_path):
 
 
 def test_a_quick_run_gives_no_verdicts(results, tmp_path):
-    report = write_paper_report(results, tmp_path, replace(ABOUT, quick=True), {})
+    quick = PaperPresentation()
+    quick.tells_best = False
+    bare = Results(results.all_rows(), list(results.facts.values()), quick)
+    assert "**" not in "".join(line for line in table_files(bare)["against_paper.md"].splitlines() if "|" in line)
+    assert "<b>" not in "".join(re.findall("<td>.*?</td>", paper_page(bare, replace(ABOUT, quick=True))))
+    assert "Too little was run to call anything the best." in table_files(bare)["bags.md"]
+    report = write_paper_report(results, tmp_path, replace(ABOUT, quick=True))
     assert "A quick run" in report.read_text()
     assert "class=finding>" not in report.read_text()
     assert not (tmp_path / "tables" / "findings.md").exists()
-    assert "class=finding>" in paper_page(results, ABOUT, {})
+    assert "class=finding>" in paper_page(results, ABOUT)
 
 
 # -- findings ----------------------------------------------------------------------------------
@@ -214,8 +222,13 @@ def test_findings_follow_the_figures(results):
     found = {finding.claim: finding for finding in findings(results)}
     ahead = found["CfMGML, its parameters chosen honestly, is ahead of the paper’s cfMGML"]
     cell = results.cell("digits", "cfmgml", "bag", "average_precision")
-    assert f"average precision {cell.mean:.3f}".replace("0.", ".") in ahead.text
-    assert "Twin" not in ahead.text  # stand-ins are not compared with the paper's data
+    beside = {(one.group, one.name): one for one in ahead.compared}
+    assert "Twin†" not in {group for group, _ in beside}  # stand-ins are not compared with the paper's data
+    own = beside[results.facts["digits"]["mark"], "average precision"]
+    assert own.first == pytest.approx(cell.mean)
+    assert own.ahead == pytest.approx(cell.mean - 0.73)
+    assert own.low < own.ahead < own.high
+    assert ahead.sentence.startswith("Ahead in ")
     better = [{**row, **_best(row)} if row["method"] == "cfmgml" else row for row in results.all_rows()]
     told = {finding.claim: finding for finding in findings(Results(better, list(results.facts.values()), PAPER))}
     assert told[ahead.claim].verdict == "holds"
@@ -227,8 +240,8 @@ def test_findings_follow_the_figures(results):
 def test_rivals_are_compared_where_no_graph_is_shared(results):
     finding = next(f for f in findings(results) if f.claim == "CfMGML is ahead of M3MIML on the same kernel")
     cells = [results.cell("twin", m, "bag", "average_precision", scheme="disjoint") for m in ("cfmgml", "m3miml")]
-    pair = " and ".join(number(cell.mean) for cell in cells)
-    assert pair in finding.text.partition("share no graph")[2]
+    apart = next(one for one in finding.compared if one.name == "Twin†, apart")
+    assert (apart.first, apart.second) == pytest.approx([cell.mean for cell in cells])
 
 
 def _best(row):
@@ -243,7 +256,28 @@ def _worst(row):
 def test_the_objective_finding_is_about_the_solvers(results):
     finding = next(f for f in findings(results) if f.claim == "Algorithm 1 minimises the paper’s objective")
     assert finding.verdict == "does not hold"
-    assert "CfMGML, paper’s terms" in finding.text
+    assert finding.sides == ("cfMGML, Algorithm 1", "CfMGML, paper’s terms")
+    assert all(one.first == pytest.approx(one.second * 10**one.ahead, rel=0.5) for one in finding.compared)
+
+
+def test_findings_are_dot_plots_with_a_sentence_each(results):
+    told = findings(results)
+    page = paper_page(results, ABOUT).partition("<section id=findings>")[2].partition("</section>")[0]
+    assert page.count("class=finding>") == page.count('class="chart dots"') == len(told)
+    assert page.count('class="interval"') == page.count("<circle") == sum(len(one.compared) for one in told)
+    for finding in told:
+        assert finding.sentence.endswith(".")
+        assert ". " not in finding.sentence
+        for one in finding.compared:
+            assert one.low <= one.ahead <= one.high
+
+
+def test_intervals_are_those_of_the_paired_test(rng):
+    """All of an interval is on one side of 0 exactly where the test tells two methods apart."""
+    for shift in (0.0, 0.01, 0.02, 0.05):
+        difference = rng.normal(shift, 0.02, size=10)
+        low, high = corrected_interval(float(difference.mean()), float(difference.var(ddof=1)), 10, 1 / 9)
+        assert (low > 0 or high < 0) == (corrected_paired_test(difference, np.zeros(10), 1 / 9) < LEVEL)
 
 
 # -- charts ------------------------------------------------------------------------------------

@@ -1,16 +1,14 @@
 """Small models of each kind, a real server in a thread, and a real browser."""
 
 import contextlib
-import functools
 import io
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import uvicorn
 
+from browsers import launched  # noqa: F401
 from cfmgml import CfMGML
 from cfmgml.datasets import bags_from_texts
 from cfmgml.demo import models as demo
@@ -18,7 +16,6 @@ from cfmgml.kernels import WeisfeilerLehman
 from cfmgml.web import Exhibit, Limits, Sample, create_app
 from cfmgml.web.server import server_config
 from made_up import rings_and_chains
-from needs import needs, needs_program
 
 TEXTS = [
     "Tumour cells grow fast. They evade the immune system.",
@@ -121,55 +118,16 @@ def live(app):
         yield address
 
 
-@pytest.fixture(scope="module", params=["chromium", pytest.param("firefox", marks=pytest.mark.slow)])
-def launched(request, tmp_path_factory):
-    """A real browser that likes light or dark; without one the test is skipped, and in CI it fails."""
-    needs("playwright")
-    from playwright.sync_api import sync_playwright
-
-    program = programs[request.param](tmp_path_factory)
-    with sync_playwright() as playwright:
-
-        @functools.cache
-        def launch(scheme):
-            if request.param == "chromium":
-                return playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            liked = {"layout.css.prefers-color-scheme.content-override": int(scheme == "light")}
-            return playwright.firefox.launch(executable_path=program, channel="moz-firefox", firefox_user_prefs=liked)
-
-        # Chromium imitates what a page asks for, so one is enough.
-        yield (lambda scheme: launch("light")) if request.param == "chromium" else launch
-
-
-def _chromium(folders):
-    return needs_program("chromium", "chromium-browser", "google-chrome")
-
-
-def _firefox(folders):
-    """A program that starts Firefox behind `firefox_stand_in`."""
-    needs("aiohttp")
-    firefox = needs_program("firefox-esr", "firefox")
-    program = folders.mktemp("firefox") / "firefox"
-    stand_in = Path(__file__).with_name("firefox_stand_in.py")
-    program.write_text(f'#!/bin/sh\nFIREFOX={firefox} exec {sys.executable} {stand_in} "$@"\n')
-    program.chmod(0o755)
-    return program
-
-
-programs = {"chromium": _chromium, "firefox": _firefox}
-
-
 @pytest.fixture
-def open_page(launched, live):
-    """Open the page, in light or dark and of any size; fails at the end if the console had an error.
+def open_page(launched, live):  # noqa: F811
+    """Open the page, in light, dark or forced colours and of any size; fails at the end if the console had an error.
 
     ``address`` is what follows the server's; ``script`` runs before those of the page.
     """
     wrong, pages = [], []
 
     def opened(scheme="light", width=1180, height=860, address="", script=""):
-        page = launched(scheme).new_page(color_scheme=scheme, viewport={"width": width, "height": height})
-        page.set_default_timeout(120_000)
+        page = launched(scheme, width, height)
         page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda request: request.url.startswith((live, "blob:")) or wrong.append(request.url))

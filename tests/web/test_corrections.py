@@ -93,6 +93,16 @@ def test_labels_never_seen(graph_model):
     assert told["warning"] == "2 of 3 nodes have a label that training never had: scores say little there."
 
 
+def test_words_never_seen(text_model):
+    """Pairs of words, which are nearly always new, do not count."""
+
+    def warning(text):
+        return Analyst(text_model).answer("text", Question(text))["familiarity"]["warning"]
+
+    assert warning("Tumour cells attack blood. New growth.") is None
+    assert warning("Der Hund bellt laut, cells.") == "4 of 5 words were never in training: scores say little there."
+
+
 def test_samples_from_files(tmp_path, photo_file):
     (tmp_path / "cat.png").write_bytes(photo_file)
     (tmp_path / "note.txt").write_text("Cells grow.")

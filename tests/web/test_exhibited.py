@@ -1,17 +1,36 @@
 """What the page tells a stranger: whole names, what scores mean, the truth where it is known, and what is strange."""
 
 import json
+import re
 
 import pytest
+from PIL import Image
 
-from page_actions import choose_file, expect, wait_for_answer
+from browsers import violations
+from needs import needs
+from page_actions import choose_file, downloaded, expect, wait_for_answer
 
 pytestmark = pytest.mark.slow
 LONG = "Sustaining proliferative signalling in the absence of growth factors"
 
 
+SMILES = {"acid": ["CC(=O)O", "CCC(=O)O", "CCCC(=O)O"], "amine": ["CCN", "CCCN", "CC(C)N"]}
+
+
 @pytest.fixture(scope="module")
-def app(text_model, graph_model, digit_model):
+def molecule_model():
+    from cfmgml import CfMGML
+    from cfmgml.datasets import bags_from_molecules
+    from cfmgml.kernels import WeisfeilerLehman
+
+    needs("rdkit")
+    known = [(smiles, name) for name, own in SMILES.items() for smiles in own]
+    bags = bags_from_molecules([smiles for smiles, _ in known], [[name] for _, name in known])
+    return CfMGML(WeisfeilerLehman(n_iter=1), alpha=1e-3).fit(bags)
+
+
+@pytest.fixture(scope="module")
+def app(text_model, graph_model, digit_model, molecule_model):
     """Labels with long names, in place of the models that other pages' tests share."""
     from dataclasses import replace
 
@@ -27,6 +46,7 @@ def app(text_model, graph_model, digit_model):
         "texts": Exhibit(text_model, "Texts", samples=(Sample("cells", "Tumour cells grow. Cells grow fast."),)),
         "graphs": Exhibit(graph_model, "Graphs"),
         "digits": Exhibit(digit_model, "Digits", samples=demo.digit_strips()),
+        "molecules": Exhibit(molecule_model, "Molecules", samples=(Sample("glycine", "NCC(=O)O"),)),
     }
     yield create_app(exhibits, limits=Limits(workers=1))
     text_model.learned_ = named
@@ -73,17 +93,19 @@ def test_what_scores_mean(open_page):
     scores = page.locator("#labels .score").all_inner_texts()
     assert all(score.endswith("%") for score in scores)  # the model is calibrated
     assert not {"0 %", "100 %"} & set(scores)  # and never certain
+    expect(page.locator("#graphs-scale")).to_be_visible()  # sentences have no probabilities
     page.get_by_role("radio", name="Digits").check()
     wait_for_answer(page, "digits")
     expect(page.locator("#scale")).to_contain_text("Above 0 the model says yes")
     assert page.locator("#labels .score").first.inner_text()[0] in "+\u2212"
+    expect(page.locator("#graphs-scale")).to_be_hidden()
 
 
 def test_the_page_for_texts_says_what_to_do(open_page):
     page = open_page()
     wait_for_answer(page, "2 sentences")
     box = page.get_by_label("A text, cut into sentences")
-    assert "Paste or type a text" in box.get_attribute("placeholder")
+    assert "Paste or type it" in box.get_attribute("placeholder")
     box.fill("Vessels carry blood. Cells grow. Immune cells attack.")
     box.press("Control+Enter")
     wait_for_answer(page, "3 sentences")
@@ -122,6 +144,24 @@ def test_own_graphs_are_drawn_and_linked_to_their_words(open_page):
     expect(page.locator(".node[data-node='1']")).to_have_class("node")
 
 
+def test_a_drawing_is_about_the_label_that_is_chosen(open_page, tmp_path):
+    page = open_page(address="#model=molecules")
+    wait_for_answer(page, "fragment")
+    drawing = page.locator("#reading .drawing")
+    best, other = page.locator("#labels .name").all_inner_texts()
+    expect(drawing).to_have_attribute("alt", re.compile(f"{best}$"))
+    first = drawing.get_attribute("src")
+    page.locator("#labels button").nth(1).click()
+    expect(drawing).to_have_attribute("alt", re.compile(f"{other}$"))
+    assert drawing.get_attribute("src") != first
+    picture = Image.open(downloaded(page, "#as-picture", tmp_path))
+    assert picture.format == "PNG"
+    assert len(picture.convert("RGB").getcolors(2**24)) > 10
+    page.locator("#labels button").nth(1).click()  # none is chosen any more
+    expect(drawing).to_have_attribute("alt", re.compile(f"{best}$"))
+    assert not violations(page)
+
+
 def test_a_warning_where_an_input_is_strange(open_page, make_file):
     import numpy as np
 
@@ -132,5 +172,5 @@ def test_a_warning_where_an_input_is_strange(open_page, make_file):
     pixels[4:60, 4:60] = 0  # a block of ink is no digit
     choose_file(page, "block.png", make_file(pixels))
     wait_for_answer(page, "1 digit")
-    expect(page.locator("#notice")).to_contain_text("1 of 1 digit are unlike anything in training")
+    expect(page.locator("#notice")).to_contain_text("1 of 1 digit is unlike anything in training")
     expect(page.locator("#graphs .unlike")).to_have_text("unlike training")

@@ -14,6 +14,7 @@ from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.limits import Limits, Refused
 from made_up import rings_and_chains
+from page_actions import expect
 
 ADDRESS = "/api/v1/models/graphs/graphs"
 PATH = {"node_labels": ["C", "N", "C"], "edges": [[0, 1], [1, 2]]}
@@ -151,8 +152,6 @@ def test_the_wrong_kind_of_model(graph_model, text_model, photo_file):
 
 @pytest.mark.slow
 def test_the_page(open_page):
-    from playwright.sync_api import expect
-
     page = open_page()
     page.get_by_role("radio", name="Graphs").check()
     box, alert = page.get_by_label("Graphs, as JSON"), page.get_by_role("alert")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from page_actions import SLOW_FETCH, choose_file, drop_files, expect, wait_for_answer
+from page_actions import SLOW_FETCH, choose_file, drop_files, expect, wait_for_answer, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -14,7 +14,7 @@ def test_a_late_answer_does_not_appear_under_another_tab(open_page):
     page.get_by_role("button", name="Sample: cat").click()
     page.get_by_role("radio", name="Texts").check()
     wait_for_answer(page, "2 sentences")
-    page.wait_for_timeout(3000)  # the photo's answer has come meanwhile
+    wait_until(page, "late >= 1")  # the photo's answer has come meanwhile
     expect(page.locator("#status")).to_contain_text("2 sentences")
     expect(page.locator("#picture")).to_be_hidden()
     assert page.evaluate("document.body.classList.contains('busy')") is False
@@ -28,7 +28,7 @@ def test_a_late_sample_does_not_take_the_place_of_a_later_one(open_page):
     samples.nth(1).click()
     samples.nth(2).click()
     wait_for_answer(page, "5 digits")
-    page.wait_for_timeout(3000)
+    wait_until(page, "late >= 1")
     expect(page.locator("#status")).to_contain_text("5 digits")
     assert [button.get_attribute("aria-pressed") for button in samples.all()] == ["false", "false", "true", "false"]
 
@@ -64,12 +64,11 @@ def test_a_bad_file_is_not_sent_again(open_page):
     expect(page.locator("#labels")).to_be_hidden()  # no older answer beside the error
     expect(page.locator("#picture")).to_be_hidden()
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: request.method == "POST" and asked.append(request.url))
     page.get_by_role("slider", name="Regions, at most").press("ArrowLeft")
-    page.wait_for_timeout(800)
-    assert not asked
     page.get_by_role("button", name="Sample: cat").click()
     wait_for_answer(page, "7 regions")
+    assert len(asked) == 1  # about the sample
 
 
 def test_the_slider_keeps_the_chosen_label(open_page):
@@ -134,6 +133,28 @@ def test_a_gallery_makes_way_for_what_is_asked_next(open_page, photo_file):
     drop_files(page, {f"{k}.png": photo_file for k in range(4)})
     page.get_by_role("radio", name="Texts").check()
     wait_for_answer(page, "2 sentences")
-    page.wait_for_timeout(4000)
+    wait_until(page, "late >= 1")  # of the first file; the others are not asked about
     expect(page.locator("#gallery")).to_be_hidden()
     expect(page.locator("#status")).to_contain_text("2 sentences")
+
+
+def test_files_are_read_on_while_something_else_is_asked(open_page, photo_file):
+    page = open_page(script=SLOW_FETCH)
+    wait_for_answer(page, "Found cat")
+    page.evaluate("slow['/photos/image'] = 600")
+    drop_files(page, {f"{k}.png": photo_file for k in range(3)})
+    expect(page.locator("#gallery-count")).to_contain_text("of 3")
+    page.get_by_role("button", name="Sample: cat").click()
+    expect(page.locator("#gallery-count")).to_have_text("3 inputs read.")
+    wait_for_answer(page, "Found cat")
+    expect(page.locator("#canvas")).to_have_attribute("aria-label", "Sample cat with 8 regions outlined")
+    assert page.locator("#cards .hint").all_inner_texts() == ["cat"] * 3
+
+
+def test_a_picture_dropped_on_the_page_for_texts_is_refused(open_page, photo_file):
+    page = open_page(address="#model=texts")
+    wait_for_answer(page, "2 sentences")
+    before = page.get_by_label("A text, cut into sentences").input_value()
+    drop_files(page, {"cat.png": photo_file})
+    page.get_by_role("alert").get_by_text("cat.png is no text in UTF-8.").wait_for()
+    expect(page.get_by_label("A text, cut into sentences")).to_have_value(before)

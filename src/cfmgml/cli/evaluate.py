@@ -1,6 +1,7 @@
 """``cfmgml evaluate``: methods on bags of one's own, by cross-validation."""
 
 import contextlib
+import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,6 +51,7 @@ class Command(TyperCommand):
 
 
 def evaluate(
+    context: typer.Context,
     data: Annotated[Path, typer.Argument(metavar="DATA.bags", help="Bags with labels.")],
     methods: Annotated[
         str | None,
@@ -127,12 +129,24 @@ def evaluate(
             further.append(pixel_table(results, own.key, rows, truth))
             show(markdown(further[0]))
         if out is not None and results.methods:
-            about = About(f"Methods on {data.stem}", f"cfmgml evaluate {data.name}", failures=failures)
+            about = About(f"Methods on {data.stem}", _command(context), failures=failures)
             say(f"Wrote {write_report(results, out, about, further)}.")
     for failure in failures:
         say(f"failed: {failure}")
     if failures:
         raise typer.Exit(1)
+
+
+def _command(context: typer.Context) -> str:
+    """The command as it was given, but for where its results go and how it is watched."""
+    words = [f"cfmgml evaluate {Path(context.params['data']).name}"]
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if source is None or source.name != "COMMANDLINE" or option.name in ("data", "out", "log", "n_jobs"):
+            continue
+        value = context.params[option.name or ""]
+        words.append(option.opts[0] if value is True else f"{option.opts[0]} {shlex.quote(str(value))}")
+    return printable(" ".join(words))
 
 
 def _pixel_truth(

@@ -103,17 +103,18 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
     from cfmgml.paper.against import against_tables
     from cfmgml.paper.presentation import PaperPresentation
     from cfmgml.paper.report import TITLE, write_paper_report
-    from cfmgml.paper.samples import sample_pictures
+    from cfmgml.paper.samples import held_out_samples
 
     results = experiment.results(PaperPresentation())
     if not results.methods:
         raise ValueError(f"there are no results in {experiment.out}: run cfmgml reproduce without --only report first.")
     few = Protocol.for_quick()
     quick = quick or any(fact["protocol"]["n_folds"] == few.n_folds for fact in results.facts.values())  # as it was run
+    results.presentation.tells_best = not quick
     n_bags = few.n_bags if quick else None
-    pictures = sample_pictures(set(results.facts), experiment.data_folder, n_bags, seed) if samples else {}
+    shown = held_out_samples(set(results.facts), experiment.data_folder, n_bags, seed) if samples else ""
     about = About(TITLE, "cfmgml reproduce" + (" --quick" if quick else ""), quick, failures)
-    written = write_paper_report(results, experiment.out, about, pictures)
+    written = write_paper_report(results, experiment.out, about, shown)
     write_compact(experiment.rows(), experiment.compact)
     for table in against_tables(results):
         show(markdown(table))

@@ -60,6 +60,7 @@ class Question(NamedTuple):
 
     content: bytes | str | list[str]
     regions: int | None = None  # the most parts that a picture should be cut into; None: as in training
+    drawn: str | None = None  # the label that a drawing of it is about; None: the best
 
 
 class Reply(NamedTuple):

@@ -78,7 +78,7 @@ def _measures(result: DemoResult) -> str:
     rows.append(f'<tr class="seconds"><th scope=row>seconds to fit</th>{seconds}</tr>')
     return (
         '<section><h2>How well it does</h2><div class="beside"><table>'
-        f"<thead><tr><th scope=col></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+        f"<thead><tr><th scope=col>measure</th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
         f"</table>{_notes(result)}</div></section>"
     )
 

@@ -35,6 +35,12 @@ def cell_text(cell: Cell, bold: bool = False) -> TableCell:
     return TableCell(with_deviation(cell.mean, cell.deviation), bold)
 
 
+def mean_note(results: Results) -> str:
+    """What the figures of a table are, and which are bold."""
+    told = BEST_NOTE if results.presentation.tells_best else "Too little was run to call anything the best."
+    return f"Mean ± standard deviation over folds. {told}"
+
+
 # -- who is best -------------------------------------------------------------------------------
 
 
@@ -53,6 +59,8 @@ def best_and_ties(results: Results, data: str, measure: Measure, selection: str,
 
 def bold_methods(results: Results, data: str, measure: Measure, selection: str, scheme: str = "bags") -> set[str]:
     """The best and those not told apart from it; of these, who learns nothing only where nobody is better."""
+    if not results.presentation.tells_best:
+        return set()
     told = best_and_ties(results, data, measure, selection, scheme)
     if results.presentation.floor_is_rival or FLOOR not in told:
         return told
@@ -69,7 +77,7 @@ def measure_table(results: Results, data_sets: Sequence[str], measure: Measure) 
     bold = {(data, how): bold_methods(results, data, measure, how) for data in data_sets for how in SELECTIONS}
     shown = [key for key in results.methods if measure.level in METHODS[key].levels]
     rows = [row for key in shown for row in _method_rows(results, data_sets, measure, key, bold)]
-    notes = (f"Mean ± standard deviation over folds. {BEST_NOTE}", *results.stand_in_notes(data_sets))
+    notes = (mean_note(results), *results.stand_in_notes(data_sets))
     return Table(
         f"{measure.level}-{measure.key}",
         f"{measure.title[0].upper()}{measure.title[1:]} {measure.arrow}",

@@ -15,6 +15,7 @@ from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.page_style import STYLE
 from cfmgml.evaluation.protocol import MANY_GRAPHS
 from cfmgml.evaluation.ranking import rank_table, rank_test
+from cfmgml.evaluation.rows import PAUSE, wall_seconds
 from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.tables import Table, html
 
@@ -216,16 +217,15 @@ def _data_words(fact: Facts) -> str:
 
 def _footer(results: Results, about: About) -> str:
     rows = [row for row in results.all_rows() if "taken_from" not in row]
-    sittings: dict[str, float] = {}
-    for row in rows:
-        sittings[row["sitting"]] = max(sittings.get(row["sitting"], 0.0), row["at"])
+    sittings = {row["sitting"] for row in rows}
     workers = " or ".join(map(str, sorted({row["workers"] for row in rows})))
     made = "; ".join(sorted({row["versions"] for row in rows}))
     in_fits = _hours(sum(row["cpu_seconds"] for row in rows))
     parts = f"{len(sittings)} {'sitting' if len(sittings) == 1 else 'sittings'}, {workers} workers"
     return (
         f"<footer><p>Made by <code>{escape(about.command)}</code>: {len(rows):,} measurements in "
-        f"{_hours(sum(sittings.values()))} of wall time ({parts}), {in_fits} of CPU time in fits. "
+        f"{_hours(wall_seconds(rows))} of wall time ({parts}; a pause counts "
+        f"{PAUSE / 60:.0f} minutes at most), {in_fits} of CPU time in fits. "
         f"{escape(made)}.</p></footer>"
     )
 

@@ -30,6 +30,7 @@ class Presentation:
     setting_note = "The best over all reported folds; in brackets, how often each was chosen in training folds."
     stand_in_note = "† stands in for other data."
     floor_is_rival = False  # whether who learns nothing may be bold where others are better, but not told apart
+    tells_best = True  # whether the best are bold: not where figures say nothing about the methods
     published_prefix = ""  # of the columns of published figures, in files for programs
 
     def published(self, fact: Facts, method: str, measure: Measure) -> PublishedFigure | None:

@@ -12,7 +12,7 @@ from cfmgml.evaluation.tables import Table, TableCell, TableRow
 
 
 def rank_test(results: Results, measure: Measure, selection: str = "nested") -> RankTest | None:
-    """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2."""
+    """Average ranks over the data sets that count, of the methods that have a value on each; None if too few."""
     counted = [key for key, fact in results.facts.items() if fact["ranked"]]
     data_sets = [key for key in counted if measure.level == "bag" or results.facts[key]["has_graph_labels"]]
     table = {
@@ -21,7 +21,7 @@ def rank_test(results: Results, measure: Measure, selection: str = "nested") -> 
         if measure.level in METHODS[key].levels and not METHODS[key].sees_graph_labels
     }
     whole = {key: values for key, values in table.items() if values and not np.isnan(values).any()}
-    if len(whole) < 2 or len(data_sets) < 2:
+    if len(whole) < 2 or len(data_sets) < 2 or not results.presentation.tells_best:
         return None
     return compare_ranks(list(whole), data_sets, np.array(list(whole.values())).T, measure.higher_is_better)
 

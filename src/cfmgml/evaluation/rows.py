@@ -31,6 +31,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +42,7 @@ Append = Callable[[Iterable[Row]], None]
 KEY = (
     "data", "fingerprint", "subset", "method", "params", "scheme", "n_folds", "fold", "n_inner", "inner", "seed",
 )  # fmt: skip
+PAUSE = 300.0  # seconds between two rows that count as work at most: the machine may have slept
 
 
 def row_key(row: Row) -> str:
@@ -151,3 +153,16 @@ def _cut_torn_line(path: Path, stream: IO[bytes]) -> None:
     if whole < len(data):
         stream.truncate(whole)
         os.fsync(stream.fileno())
+
+
+def wall_seconds(rows: Iterable[Row]) -> float:
+    """How long measuring took, in all sittings: from one row to the next, but a pause counts five minutes at most.
+
+    >>> wall_seconds([{"sitting": "a", "at": 10.0}, {"sitting": "a", "at": 1000.0}, {"sitting": "b", "at": 5.0}])
+    315.0
+    """
+    sittings: dict[str, list[float]] = {}
+    for row in rows:
+        if "taken_from" not in row:
+            sittings.setdefault(row["sitting"], [0.0]).append(row["at"])
+    return sum(min(stop - start, PAUSE) for at in sittings.values() for start, stop in pairwise(sorted(at)))

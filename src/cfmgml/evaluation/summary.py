@@ -1,7 +1,7 @@
 """All measures of one data set in one table, and what to know of it in words."""
 
 from cfmgml.data.builder import known_builder
-from cfmgml.evaluation.comparison import BEST_NOTE, FLOOR, best_and_ties, bold_methods, cell_text, method_title
+from cfmgml.evaluation.comparison import FLOOR, best_and_ties, bold_methods, cell_text, mean_note, method_title
 from cfmgml.evaluation.data_sets import DataSet
 from cfmgml.evaluation.facts import OverlapFacts, overlap_facts
 from cfmgml.evaluation.measures import MEASURES
@@ -32,7 +32,7 @@ def summary_table(results: Results, data: str, scheme: str = "bags") -> Table:
     return Table(
         "summary", f"{fact['title']}: {n_folds} folds{apart}, parameters chosen in {inside} inside each",
         tuple(f"{measure.title} {measure.arrow}" for measure in measures), tuple(rows),
-        notes=(f"Mean ± standard deviation over folds. {BEST_NOTE}", *floored, *shared), corner="method",
+        notes=(mean_note(results), *floored, *shared), corner="method",
     )  # fmt: skip
 
 

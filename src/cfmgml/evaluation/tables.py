@@ -112,7 +112,7 @@ def html(table: Table, style: str = "") -> str:
     heads = "".join(f"<th scope=col{hint}>{escape(name)}</th>" for name, hint in zip(table.columns, hints, strict=True))
     notes = "".join(f"<p class=muted>{escape(note)}</p>" for note in table.notes)
     label = escape(table.title)
-    on_screen, paper = ("screen", _on_paper(table)) if len(table.columns) > PRINTED else ("", "")
+    on_screen, paper = ("screen", _on_paper(table, style)) if len(table.columns) > PRINTED else ("", "")
     box = " ".join(filter(None, ("wide", on_screen, style)))
     return (
         f'<div class="{box}" role=region tabindex=0 aria-label="{label}"><table id="table-{escape(table.name)}">'
@@ -120,13 +120,14 @@ def html(table: Table, style: str = "") -> str:
     )
 
 
-def _on_paper(table: Table) -> str:
+def _on_paper(table: Table, style: str) -> str:
     parts = []
     for start in range(0, len(table.columns), PRINTED):
         chosen = slice(start, start + PRINTED)
         heads = "".join(f"<th scope=col>{escape(name)}</th>" for name in table.columns[chosen])
         parts.append(f"<table>{_html_body(table, heads, chosen)}</table>")
-    return f'<div class="wide paper">{"".join(parts)}</div>'
+    box = " ".join(filter(None, ("wide paper", style)))
+    return f'<div class="{box}">{"".join(parts)}</div>'
 
 
 def _html_body(table: Table, heads: str, chosen: slice) -> str:

@@ -49,11 +49,11 @@ def against_tables(results: Results) -> list[Table]:
 
 def _against_table(results: Results, theirs: str) -> Table:
     """CfMGML, chosen in training folds, less the paper's figures."""
-    rows = []
+    rows, told = [], results.presentation.tells_best
     for data, fact in results.facts.items():
         ours = {row.measure: row for row in against_paper(results, data, "cfmgml", theirs)}
         if ours:
-            rows.append(TableRow(fact["mark"], tuple(_against_cell(ours.get(measure)) for measure in COMPARED)))
+            rows.append(TableRow(fact["mark"], tuple(_against_cell(ours.get(measure), told) for measure in COMPARED)))
     name = theirs.replace("_", " ")
     note = f"Ours, then how far it is ahead of the paper’s {name}: + is better, whichever way the measure points."
     notes = (note, *results.stand_in_notes(results.facts))
@@ -61,8 +61,8 @@ def _against_table(results: Results, theirs: str) -> Table:
     return Table(f"against-{theirs.lower()}", f"CfMGML against the paper’s {name}", titles, tuple(rows), notes, "data")
 
 
-def _against_cell(row: Against | None) -> TableCell:
+def _against_cell(row: Against | None, told: bool) -> TableCell:
     if row is None:
         return TableCell("")
     sign = "+" if row.ahead >= 0 else "−"
-    return TableCell(f"{number(row.ours)} ({sign}{number(abs(row.ahead))})", bold=row.ahead > 0)
+    return TableCell(f"{number(row.ours)} ({sign}{number(abs(row.ahead))})", bold=told and row.ahead > 0)

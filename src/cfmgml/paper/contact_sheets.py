@@ -108,6 +108,15 @@ def rarest_predictions(shown: Shown) -> list[int]:
 # -- texts -----------------------------------------------------------------------------------
 
 
+def held_out_texts(
+    data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
+) -> tuple[Shown, dict[str, str]]:
+    """Abstracts of Hallmarks, or ``n_bags`` of them, held out; and its sentences by graph name."""
+    bags, texts = load_hallmarks(data, **KEYWORDS), load_hallmarks_texts(data)
+    model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
+    return held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed), texts
+
+
 def text_sheet(
     data: str | Path | None = None, n_shown: int = N_SHOWN, seed: int = 0, n_bags: int | None = None
 ) -> "Figure":
@@ -116,9 +125,7 @@ def text_sheet(
 
     from cfmgml.plots import plot_bag
 
-    bags, texts = load_hallmarks(data, **KEYWORDS), load_hallmarks_texts(data)
-    model = CfMGML(WeisfeilerLehman(n_iter=1, tfidf=True), alpha=1e-4)
-    shown = held_out(bags[draw_bags(bags, n_bags, seed)], model, n_shown, seed)
+    shown, texts = held_out_texts(data, n_shown, seed, n_bags)
     n_rows = -(-shown.bags.n_bags // 2)
     height = 7 * n_rows + 1.2
     figure = Figure(figsize=(26, height), dpi=DPI)

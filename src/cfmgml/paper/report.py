@@ -1,6 +1,5 @@
 """The tables and the report on the paper's experiments: its figures beside ours, what holds and what does not."""
 
-from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -12,9 +11,11 @@ from cfmgml.evaluation.page import SOLVERS, About, figure, lambda_curve, page, p
 from cfmgml.evaluation.selection import Results, common_alpha, reported_at
 from cfmgml.evaluation.svg import line_chart
 from cfmgml.paper.against import against_tables
-from cfmgml.paper.findings import Finding, findings, markdown_findings
+from cfmgml.paper.finding import html_findings, markdown_findings
+from cfmgml.paper.findings import findings
 
 TITLE = "The paper’s experiments, run again"
+SAMPLES_NOTE = "<p class=muted>These pictures and texts are other people’s: for looking at, not for publishing.</p>"
 CONVERGENCE = {
     "terms": "cccp: the paper’s terms, smoothed",
     "paper": "Algorithm 1, corrected",
@@ -22,8 +23,8 @@ CONVERGENCE = {
 }
 
 
-def write_paper_report(results: Results, out: Path, about: About, samples: Mapping[str, str]) -> Path:
-    """Write ``report.html``, with these captions and pictures, and the folder ``tables``."""
+def write_paper_report(results: Results, out: Path, about: About, samples: str = "") -> Path:
+    """Write ``report.html``, with these samples, and the folder ``tables``."""
     files = table_files(results)
     if about.quick:  # its figures say nothing about the methods
         del files["findings.md"]
@@ -36,14 +37,14 @@ def table_files(results: Results) -> dict[str, str]:
     return {**files, "findings.md": markdown_findings(findings(results))}
 
 
-def paper_page(results: Results, about: About, samples: Mapping[str, str]) -> str:
-    """The whole page; ``samples`` are captions and pictures, as data URLs."""
+def paper_page(results: Results, about: About, samples: str = "") -> str:
+    """The whole page; ``samples`` are figures as HTML (`held_out_samples`)."""
     beside = "".join(f"<h3>{escape(table.title)}</h3>{plain(table)}" for table in against_tables(results))
     parts = sections(results, beside)
     parts |= {
-        "findings": ("Findings", "" if about.quick else _findings(findings(results))),
+        "findings": ("Findings", "" if about.quick else html_findings(findings(results))),
         "convergence": ("Convergence", convergence_section(results)),
-        "samples": ("Samples", _samples(samples)),
+        "samples": ("Samples", SAMPLES_NOTE + samples if samples else ""),
     }
     return page(results, about, {name: parts[name] for name in ORDER})
 
@@ -51,15 +52,6 @@ def paper_page(results: Results, about: About, samples: Mapping[str, str]) -> st
 ORDER = (
     "findings", "graphs", "bags", "ranks", "lambda", "convergence", "cost", "labels", "overlap", "samples", "data",
 )  # fmt: skip
-
-
-def _findings(told: Sequence[Finding]) -> str:
-    kinds = {"holds": "holds", "does not hold": "not"}
-    return "".join(
-        f'<div class=finding><span class="verdict {kinds.get(finding.verdict, "part")}">{finding.verdict}</span>'
-        f"<div><b>{escape(finding.claim)}.</b><p>{escape(finding.text)}</p></div></div>"
-        for finding in told
-    )
 
 
 def convergence_section(results: Results) -> str:
@@ -87,13 +79,3 @@ def _mean_objective(results: Results, data: str, method: str, alpha: float) -> l
     runs = [row["objective"] for row in reported_at(results, data, method, alpha)]
     n = min(map(len, runs))  # a run may end early
     return np.mean([run[:n] for run in runs], axis=0).tolist()
-
-
-def _samples(samples: Mapping[str, str]) -> str:
-    figures = "".join(
-        f"<figure><figcaption>{escape(caption)}</figcaption>"
-        f'<img class=sample alt="{escape(caption)}" src="{source}"></figure>'
-        for caption, source in samples.items()
-    )
-    warning = "<p class=muted>These pictures and texts are other people’s: for looking at, not for publishing.</p>"
-    return warning + figures if figures else ""

@@ -47,7 +47,7 @@ class Analyst:
             raise Refused(422, "wrong_input", reason)
         if isinstance(question.content, bytes) and route == "graphs":
             return self._answer(builder, build_own(question.content, self.model.kernel_, self.limits))
-        return self._answer(builder, builder.ask(question, self.limits))
+        return self._answer(builder, builder.ask(question, self.limits), self._drawn(question.drawn))
 
     def bags(self, inputs: list[dict[str, Any]]) -> bytes:
         """A file of bags, of inputs with their labels."""
@@ -65,7 +65,7 @@ class Analyst:
             with contextlib.suppress(Refused):
                 self.answer(builder.form.route, example)
 
-    def _answer(self, builder: BagBuilder, built: Reply) -> dict[str, Any] | bytes:
+    def _answer(self, builder: BagBuilder, built: Reply, drawn: slice = slice(None)) -> dict[str, Any] | bytes:
         if built.bag.graphs.n_nodes > self.limits.nodes:
             reason = f"The input has {built.bag.graphs.n_nodes:,} nodes; {self.limits.nodes:,} are the most."
             raise Refused(413, "too_many_nodes", reason)
@@ -76,7 +76,11 @@ class Analyst:
         order = np.argsort(-of_bag, kind="stable")
         ptr = built.bag.graphs.node_ptr
         nodes = self.model.explain(built.bag) if self.model.kernel_.is_additive else None
-        drawing: dict[str, Any] = {"drawing": self._drawing(builder, built.bag, scores, nodes)} if built.drawn else {}
+        drawing: dict[str, Any] = {}
+        if built.drawn:
+            told = None if nodes is None else nodes[:, drawn]
+            named = replace(built.bag, label_names=self.model.label_names_[drawn])
+            drawing["drawing"] = _drawing(builder, named, scores[:, drawn], told)
         if nodes is not None and "picture" in built.shown:
             drawing["painting"] = self._painting(built.bag, nodes, of_bag)
         return {
@@ -89,7 +93,7 @@ class Analyst:
                 for k, (row, entry) in enumerate(zip(scores, built.graphs, strict=True))
             ],
             "explanation": None if nodes is None else self._explanation(nodes, order[: self.limits.explained]),
-            "familiarity": self._familiarity.of(built.bag.graphs, builder.part),
+            "familiarity": self._familiarity.of(built.bag.graphs, builder.part, _words(builder, built)),
             **built.shown,
             **drawing,
         }
@@ -130,22 +134,36 @@ class Analyst:
         painted = self.model.learned_.paint(bag, contributions, of_bag[None] > THRESHOLD)
         return {"nodes": painted.tolist(), "colours": hex_colours(len(self.model.label_names_))}
 
-    def _drawing(
-        self, builder: BagBuilder, bag: BagDataset, scores: FloatArray, contributions: FloatArray | None
-    ) -> str | None:
-        """The bag as its builder draws it, as an SVG; None where matplotlib is not installed."""
-        named = replace(bag, label_names=self.model.label_names_)
-        own = builder.svg(named, contributions, scores)
-        if own is not None:
-            return own
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            return None
-        figure = Figure(figsize=(max(5.0, min(3.2 * bag.n_graphs, 18.0)), 4.4))
-        place = figure.add_axes((0.02, 0.02, 0.96, 0.86))
-        drawn = cast(Figure, builder.show(named, 0, contributions, scores=scores, ax=place).figure)
-        stream = io.StringIO()
-        drawn.savefig(stream, format="svg")
-        drawn.clear()  # it may be one that pyplot keeps
-        return stream.getvalue()
+    def _drawn(self, label: str | None) -> slice:
+        """The labels that a drawing knows of: it is about the best of them."""
+        if label is None:
+            return slice(None)
+        names = self.model.label_names_.tolist()
+        if label not in names:
+            raise Refused(422, "no_such_label", f"The model has no such label; it has {', '.join(names)}.")
+        return slice(names.index(label), names.index(label) + 1)
+
+
+def _drawing(builder: BagBuilder, bag: BagDataset, scores: FloatArray, contributions: FloatArray | None) -> str | None:
+    """The bag as its builder draws it, as an SVG; None where matplotlib is not installed."""
+    own = builder.svg(bag, contributions, scores)
+    if own is not None:
+        return own
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    figure = Figure(figsize=(max(5.0, min(3.2 * bag.n_graphs, 18.0)), 4.4))
+    place = figure.add_axes((0.02, 0.02, 0.96, 0.86))
+    drawn = cast(Figure, builder.show(bag, 0, contributions, scores=scores, ax=place).figure)
+    stream = io.StringIO()
+    drawn.savefig(stream, format="svg")
+    drawn.clear()  # it may be one that pyplot keeps
+    return stream.getvalue()
+
+
+def _words(builder: BagBuilder, built: Reply) -> IntArray | None:
+    """The nodes that are words of a text, each once; None where nodes are no words."""
+    if not builder.words:
+        return None
+    return np.unique([node for text in built.shown["texts"] for *_, node in text["marks"]]).astype(np.int64)

@@ -30,15 +30,20 @@ class Familiarity:
 
     scorer: Scorer
 
-    def of(self, graphs: GraphBatch, part: str) -> dict[str, Any]:
-        """Which graphs are unlike all of training, which nodes have labels never seen, and a warning or None."""
+    def of(self, graphs: GraphBatch, part: str, words: IntArray | None = None) -> dict[str, Any]:
+        """Which graphs are unlike all of training, which nodes have labels never seen, and a warning or None.
+
+        ``words`` are the nodes that stand in a text as words: pairs of them, which are nearly always new, do not count.
+        """
         unlike, unknown = self.unlike(graphs), unknown_nodes(self.scorer.kernel, graphs)
+        counted = unknown if words is None else unknown[words]
         told = []
         if unlike.mean() >= STRANGE:
-            noun = part if graphs.n_graphs == 1 else f"{part}s"
-            told.append(f"{unlike.sum()} of {graphs.n_graphs} {noun} are unlike anything in training")
-        if unknown.mean() >= STRANGE:
-            told.append(f"{unknown.sum()} of {graphs.n_nodes} nodes have a label that training never had")
+            what = f"{part} is" if graphs.n_graphs == 1 else f"{part}s are"
+            told.append(f"{unlike.sum()} of {graphs.n_graphs} {what} unlike anything in training")
+        if counted.size and counted.mean() >= STRANGE:
+            what = "nodes have a label that training never had" if words is None else "words were never in training"
+            told.append(f"{counted.sum()} of {counted.size} {what}")
         warning = f"{'; '.join(told)}: scores say little there." if told else None
         return {
             "unlike": np.flatnonzero(unlike).tolist(),

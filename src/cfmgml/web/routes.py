@@ -125,6 +125,10 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
         Literal["bag", "graph", "node"] | None,
         Query(description="Instead of the answer, give the table that `cfmgml predict --level` writes."),
     ]
+    Drawn = Annotated[
+        str | None,
+        Query(max_length=500, description="The label that a `drawing`, where there is one, is about; else the best."),
+    ]
     Form = Annotated[str, Query(pattern=f"^({'|'.join(text_formats())})$", description="Of the table.")]
 
     def post(function: Callable[..., Awaitable[Response]]) -> None:
@@ -140,12 +144,12 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
         add(function)
 
     async def ask(
-        request: Request, route: Route, model: str, table: str | None, form: str, regions: int | None = None
+        request: Request, route: Route, model: str, table: str | None, form: str, **more: int | str | None
     ) -> Response:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type not in bodies[route]:
             raise Refused(415, "wrong_type", f"Content-Type must be one of {', '.join(bodies[route])}.")
-        header = {"model": model, "route": route, "regions": regions, "table": table and [table, form]}
+        header = {"model": model, "route": route, "table": table and [table, form], **more}
         if route == "text":
             return await service.ask(request, header, limits.text_bytes, _check_text)
         return await service.ask(request, header, limits.body_bytes)
@@ -162,12 +166,14 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
 
         `regions` is the most regions that it is cut into; left out, as many as in training.
         """
-        return await ask(request, "image", model, table, format, regions)
+        return await ask(request, "image", model, table, format, regions=regions)
 
     @post
-    async def text(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
+    async def text(
+        model: str, request: Request, table: Level = None, format: Form = "csv", drawn: Drawn = None
+    ) -> Response:
         """Labels of a text, of its sentences, and what each keyword contributes."""
-        return await ask(request, "text", model, table, format)
+        return await ask(request, "text", model, table, format, drawn=drawn)
 
     @post
     async def graphs(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
@@ -178,9 +184,11 @@ def add_questions(app: "FastAPI", service: ModelService) -> None:
         return await ask(request, "graphs", model, table, format)
 
     @post
-    async def file(model: str, request: Request, table: Level = None, format: Form = "csv") -> Response:
+    async def file(
+        model: str, request: Request, table: Level = None, format: Form = "csv", drawn: Drawn = None
+    ) -> Response:
         """Labels of a file (the body is the file itself), for kinds of input that other packages add."""
-        return await ask(request, "file", model, table, format)
+        return await ask(request, "file", model, table, format, drawn=drawn)
 
 
 def add_corrections(app: "FastAPI", service: ModelService) -> None:

@@ -147,7 +147,9 @@ class Answer(BaseModel):
     painting: Painting | None = Field(None, description="Of pictures, where answers have an explanation.")
     texts: list[MarkedText] | None = None
     networks: list[Network] | None = Field(None, description="Of somebody's own graphs, those that are not too large.")
-    drawing: str | None = Field(None, description="An SVG, of a kind of input that is neither.")
+    drawing: str | None = Field(
+        None, description="An SVG, of a kind of input that is neither; it is about the best label, or that of `drawn`."
+    )
 
 
 class GraphInput(BaseModel, extra="forbid", strict=True):

@@ -31,7 +31,7 @@ def answer(analysts: Mapping[str, Analyst], header: Json, body: bytes) -> tuple[
         if header.get("table"):
             analyst = replace(analyst, table=tuple(header["table"]))
         content = json.loads(body) if header["route"] == "text" else body
-        return 200, analyst.answer(header["route"], Question(content, header.get("regions")))
+        return 200, analyst.answer(header["route"], Question(content, header.get("regions"), header.get("drawn")))
     except Refused as refusal:
         return refusal.status, refusal.to_json()
     except MemoryError:

@@ -24,7 +24,7 @@ def answer_molecule(content: str | list[str], builder: "MoleculeBuilder", limits
     try:
         bag = builder.rebuild([smiles], on_error="raise")
     except MoleculeError as error:
-        raise Refused(422, "unusable_molecule", f"The {str(error).split(' (row 1) ', 1)[-1]}") from error
+        raise Refused(422, "unusable_molecule", f"The molecule {str(error).split(' (row 1) ', 1)[-1]}") from error
     noun = "molecule" if isinstance(content, list) or not builder.cuts else builder.part
     entries = [{"name": f"{noun} {number + 1}"} for number in range(bag.n_graphs)]
     return Reply(bag, entries, {"texts": nodes_as_words(bag)}, drawn=True)

@@ -1,9 +1,9 @@
 // The page: which model and which input it is about, what is asked of the server, and what of it is in the address.
 
 import { readAddress, writeAddress } from "./address.js";
-import { ask, loadCatalogue, loadSample } from "./api.js";
+import { ask, loadCatalogue, loadSample, sampleAddress } from "./api.js";
 import { Corrections } from "./corrections.js";
-import { Current } from "./current.js";
+import { Current, patiently } from "./current.js";
 import { Gallery } from "./gallery.js";
 import { fillSamples, isWritten, listen, pressSample, showForm } from "./inputs.js";
 import { offer } from "./takehome.js";
@@ -11,8 +11,8 @@ import { AnswerView } from "./view.js";
 import { at, counted, fail, make, say } from "./words.js";
 
 // The question: how its input is found, the sample that it is, and, once it is answered, the input itself.
-const page = { catalogue: null, model: null, question: null };
-const view = new AnswerView(noteAddress);
+const page = { catalogue: null, model: null, question: null, nAsked: 0 };
+const view = new AnswerView(noteAddress, drawFor);
 const gallery = new Gallery((file) => openFile(file));
 const corrections = new Corrections(shown);
 const current = new Current((busy) => {
@@ -20,6 +20,9 @@ const current = new Current((busy) => {
   if (busy) at("result").setAttribute("aria-busy", "true");
   else at("result").removeAttribute("aria-busy");
 });
+
+// The files of a gallery are read beside the question that the page is about, which people may ask meanwhile.
+const batch = new Current(() => {});
 
 // What is on the page now, for whatever takes it home.
 function shown() {
@@ -37,6 +40,7 @@ async function submit(find, { sample = null, label = null } = {}) {
   const { model } = page;
   const regions = regionsWanted();
   page.question = { find, sample, input: null };
+  page.nAsked += 1;
   pressSample(sample?.id);
   fail("");
   say("Reading …");
@@ -61,14 +65,22 @@ async function submit(find, { sample = null, label = null } = {}) {
   noteAddress();
 }
 
+// The same input again, for its drawing about another label.
+async function drawFor(drawn) {
+  return (await ask(page.model, page.question.input, { drawn })).drawing;
+}
+
 function checkSize(model, input) {
-  const { body_bytes: mostBytes, characters } = page.catalogue.limits;
-  if (input.blob && input.blob.size > mostBytes) {
-    throw new Error(`The file has ${(input.blob.size / 2 ** 20).toFixed(1)} MiB; ${mostBytes / 2 ** 20} MiB are the most.`);
-  }
+  const { characters } = page.catalogue.limits;
+  if (input.blob) checkBytes(input.blob);
   if (input.text !== undefined && model.route === "text" && input.text.length > 2 * characters) {
     throw new Error(`The text has ${input.text.length} characters; ${characters} are the most.`);
   }
+}
+
+function checkBytes({ size }) {
+  const most = page.catalogue.limits.body_bytes;
+  if (size > most) throw new Error(`The file has ${(size / 2 ** 20).toFixed(1)} MiB; ${most / 2 ** 20} MiB are the most.`);
 }
 
 async function bitmapOf(model, input) {
@@ -80,7 +92,7 @@ function openSample(sample, label = null) {
   const { model } = page;
   const find = async (signal) => {
     const response = await loadSample(model, sample, signal);
-    if (!isWritten(model)) return { blob: await response.blob(), title: `Sample ${sample.title}` };
+    if (!isWritten(model)) return { blob: await response.blob(), title: `Sample ${sample.title}`, from: sampleAddress(model, sample) };
     const text = await response.text();
     if (!signal.aborted) at("text").value = text;
     return { text, title: `Sample ${sample.title}` };
@@ -90,44 +102,47 @@ function openSample(sample, label = null) {
 
 async function readFile(model, file) {
   const given = { title: file.name || "Your file", file: file.name };
-  return isWritten(model) ? { ...given, text: await file.text() } : { ...given, blob: file };
+  if (!isWritten(model)) return { ...given, blob: file };
+  checkBytes(file);
+  try {
+    return { ...given, text: new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()) };
+  } catch {
+    throw new Error(`${given.title} is no text in UTF-8.`);
+  }
 }
 
 function openFile(file) {
   const { model } = page;
   submit(async (signal) => {
     const input = await readFile(model, file);
+    checkSize(model, input);
     if (isWritten(model) && !signal.aborted) at("text").value = input.text;
     return input;
   });
 }
 
-// One is opened, several become a gallery, of which the first is opened when all are read.
+// One is opened, several become a gallery, of which the first is opened when all are read and nothing else was asked.
 async function openFiles(files) {
   const { model } = page;
   if (!model) return;
+  batch.drop();
   gallery.clear();
   if (files.length === 1) return openFile(files[0]);
-  const regions = regionsWanted();
+  current.drop();
   page.question = null;
   pressSample(null);
   view.clear();
   fail("");
   say(`Reading ${counted(files.length, "file")} …`);
-  try {
-    const done = await current.ask(async (signal) => {
-      const askFor = async (file) => {
-        const input = await readFile(model, file);
-        checkSize(model, input);
-        return ask(model, input, { regions }, signal);
-      };
-      await gallery.fill(model, files, askFor, signal);
-      return true;
-    });
-    if (done) openFile(files.find((file) => gallery.done.some((one) => one.name === file.name)) || files[0]);
-  } catch (error) {
-    fail(error.message);
-  }
+  const { nAsked } = page;
+  const regions = regionsWanted();
+  const read = async (file, signal) => {
+    const input = await readFile(model, file);
+    checkSize(model, input);
+    return patiently(() => ask(model, input, { regions }, signal), signal);
+  };
+  const first = await batch.ask((signal) => gallery.fill(model, files, read, signal));
+  if (first && page.nAsked === nAsked) openFile(first);
 }
 
 function openText(text) {
@@ -138,6 +153,7 @@ function openText(text) {
 
 function chooseModel(model, wanted = {}) {
   current.drop();
+  batch.drop();
   Object.assign(page, { model, question: null });
   at("title").textContent = page.catalogue.models.length > 1 ? model.title : model.title || "What the model sees";
   at("about").textContent = model.about || `A model of ${counted(model.labels.length, "label")}: ${someOf(model.labels)}.`;

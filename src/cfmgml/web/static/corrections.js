@@ -8,7 +8,7 @@ export class Corrections {
   // `shown` gives what is on the page now.
   constructor(shown) {
     this.shown = shown;
-    this.kept = new Map(); // by the name of the model, by the name of the input
+    this.kept = new Map(); // by the name of the model, by what the input is
     at("correct-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.keep();
@@ -28,7 +28,7 @@ export class Corrections {
   // The labels of the model as boxes, as they were predicted or, where somebody has said so, as they are.
   refresh() {
     const { model, input, view } = this.shown();
-    const right = this.of(model).get(input.title)?.labels || view.answer.labels.filter((one) => one.predicted).map((one) => one.name);
+    const right = this.of(model).get(keyOf(input))?.labels || view.answer.labels.filter((one) => one.predicted).map((one) => one.name);
     at("correct-labels").replaceChildren(
       ...model.labels.map((name) => {
         const label = make("label");
@@ -44,7 +44,7 @@ export class Corrections {
   keep() {
     const { model, input, regions } = this.shown();
     const labels = Array.from(at("correct-labels").querySelectorAll("input:checked"), (box) => box.value);
-    this.of(model).set(input.title, { input, labels, regions });
+    this.of(model).set(keyOf(input), { input, labels, regions });
     this.count();
     say(`Kept: ${input.title} has ${labels.length ? labels.join(", ") : "none of the labels"}.`);
   }
@@ -60,10 +60,26 @@ export class Corrections {
   async download() {
     const { model } = this.shown();
     try {
-      const entries = Array.from(this.of(model), ([name, { input, labels, regions }]) => ({ name, input, labels, regions }));
+      const entries = named(Array.from(this.of(model).values()));
       save(await askForBags(model, entries), `${model.name}-corrections.bags`);
     } catch (error) {
       fail(error.message);
     }
   }
+}
+
+// What tells inputs apart: two of them may have one name.
+function keyOf({ title, text, blob }) {
+  return JSON.stringify([title, text, blob?.size, blob?.lastModified]);
+}
+
+// Entries with names, each once: a second "cat.png" is "cat.png (2)".
+export function named(entries) {
+  const taken = new Set();
+  return entries.map((entry) => {
+    let name = entry.input.title;
+    for (let number = 2; taken.has(name); number++) name = `${entry.input.title} (${number})`;
+    taken.add(name);
+    return { ...entry, name };
+  });
 }

@@ -38,7 +38,7 @@ export class Current {
 }
 
 // A server that is busy says when to come back; whoever still wants the answer does.
-async function patiently(work, signal) {
+export async function patiently(work, signal) {
   const end = performance.now() + PATIENCE;
   for (;;) {
     try {

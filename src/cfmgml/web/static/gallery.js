@@ -17,30 +17,32 @@ export class Gallery {
     this.done = [];
   }
 
-  // One after the other, so that they take one place of the server; `askFor` gives the answer for a file.
-  async fill(model, files, askFor, signal) {
+  // One after the other, so that they take one place of the server; `read` gives the answer for a file. Gives the first
+  // that could be read, or else the first of all.
+  async fill(model, files, read, signal) {
     this.clear();
     this.model = model;
     at("gallery").hidden = false;
     const cards = files.map((file) => this.card(file));
     at("cards").replaceChildren(...cards.map((card) => card.item));
     for (const [number, file] of files.entries()) {
-      if (signal.aborted) return;
+      if (signal.aborted) return null;
       this.count(`Reading ${number + 1} of ${files.length} …`);
       try {
-        const answer = await askFor(file);
-        if (signal.aborted) return;
-        this.done.push({ name: file.name, answer });
+        const answer = await read(file, signal);
+        if (signal.aborted) return null;
+        this.done.push({ file, name: file.name, answer: { labels: answer.labels, label_names: answer.label_names } });
         const found = answer.labels.filter((label) => label.predicted).map((label) => label.name);
         cards[number].words.textContent = found.length ? listed(found) : "no label";
       } catch (error) {
-        if (signal.aborted || error.retryAfter) throw error;
+        if (signal.aborted) return null;
         cards[number].words.textContent = error.message;
         cards[number].item.classList.add("unread");
       }
     }
     const unread = files.length - this.done.length;
     this.count(`${counted(this.done.length, "input")} read${unread ? `, ${unread} could not be` : ""}.`);
+    return this.done.length ? this.done[0].file : files[0];
   }
 
   count(words) {

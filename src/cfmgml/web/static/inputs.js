@@ -5,7 +5,7 @@ import { at, make } from "./words.js";
 
 const IMAGES = "image/png,image/jpeg,image/webp,image/bmp,image/gif";
 const GRAPHS = '{"graphs": [\n  {"node_labels": ["C", "N", "C"], "edges": [[0, 1], [1, 2]]}\n]}';
-const TEXT = "Paste or type a text here, or drop a text file on the page.";
+const TEXT = "Paste or type it here, or drop a text file on the page.";
 
 export function isWritten(model) {
   return model.route === "text" || model.route === "graphs";

@@ -1,6 +1,6 @@
 // Graphs as networks: nodes in circles, coloured by what they say for a label, and linked to their words in the text.
 
-import { make } from "./words.js";
+import { make, signed } from "./words.js";
 
 const SIZE = 220;
 const MARGIN = 22;
@@ -37,7 +37,7 @@ function nodeAt(x, y, word, number, heat, isUnknown) {
   const name = draw("text", { x, y: y + 4, "text-anchor": "middle" });
   name.textContent = word.length > 4 ? `${word.slice(0, 3)}…` : word;
   const title = draw("title", {});
-  title.textContent = isUnknown ? `${word}: never seen in training` : word;
+  title.textContent = isUnknown ? `${word}: never seen in training` : heat ? `${word}: ${signed(value, 3)}` : word;
   node.append(circle, name, title);
   return node;
 }
@@ -67,6 +67,19 @@ export async function pictureOf(figures, scale = 2) {
     context.drawImage(image, scale * SIZE * (k % across), scale * SIZE * Math.floor(k / across), scale * SIZE, scale * SIZE);
     URL.revokeObjectURL(image.src);
   }
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+}
+
+// A drawing that the server made, as a picture of pixels.
+export async function copyOf(image, scale = 2) {
+  await image.decode();
+  const canvas = make("canvas");
+  canvas.width = scale * image.naturalWidth;
+  canvas.height = scale * image.naturalHeight;
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 

@@ -1,6 +1,6 @@
 // A text with its sentences, or graphs with their nodes: the best label of each, and what decided for one label.
 
-import { linkNodes, networkOf, pictureOf } from "./networks.js";
+import { copyOf, linkNodes, networkOf, pictureOf } from "./networks.js";
 import { bestOf, contributionsTo, make, signed } from "./words.js";
 
 const STRONG = 0.6;
@@ -12,10 +12,13 @@ export class TextView {
     linkNodes(box);
   }
 
-  show(answer) {
+  // `drawFor` gives the drawing about another label, where there are drawings.
+  show(answer, drawFor) {
     this.answer = answer;
+    this.drawFor = drawFor;
     this.box.hidden = false;
-    this.drawing = answer.drawing ? drawn(answer.drawing) : null;
+    this.drawing = answer.drawing ? make("img", "drawing") : null;
+    this.drawn = null;
     this.choose(null, null);
   }
 
@@ -27,11 +30,26 @@ export class TextView {
   choose(label, graph) {
     if (!this.answer) return;
     const heat = label && contributionsTo(this.answer, label);
+    if (this.drawing) this.draw(label || this.answer.labels[0].name);
     this.box.classList.toggle("heated", Boolean(heat));
     const parts = this.answer.texts.map((part) => this.sentence(part, heat, label, graph));
     const networks = make("div", "networks");
     for (const network of this.answer.networks || []) networks.append(this.network(network, heat, graph));
     this.box.replaceChildren(...(this.drawing ? [this.drawing] : []), networks, ...parts);
+  }
+
+  // A drawing is about one label; one that comes late, when another is wanted, is ignored.
+  async draw(label) {
+    if (this.drawn === label) return;
+    this.drawn = label;
+    const { answer, drawing } = this;
+    const isBest = label === answer.labels[0].name;
+    drawing.classList.toggle("late", !isBest);
+    const svg = isBest ? answer.drawing : await this.drawFor(label).catch(() => null);
+    if (this.answer !== answer || this.drawn !== label) return;
+    if (svg) fill(drawing, svg, label);
+    drawing.classList.remove("late");
+    drawing.hidden = !svg; // better none than one about another label
   }
 
   network(network, heat, chosen) {
@@ -45,7 +63,7 @@ export class TextView {
   }
 
   asPicture() {
-    return pictureOf(Array.from(this.box.querySelectorAll(".network")));
+    return this.drawing ? copyOf(this.drawing) : pictureOf(Array.from(this.box.querySelectorAll(".network")));
   }
 
   sentence(part, heat, label, chosen) {
@@ -68,7 +86,7 @@ export class TextView {
     if (heat) {
       const value = heat.values[node];
       const strength = Math.abs(value) / heat.largest;
-      mark.className = value < 0 ? "against" : "for";
+      mark.className = value < 0 ? "against" : value > 0 ? "for" : ""; // what is new to the model says nothing
       if (strength > STRONG) mark.classList.add("strong");
       mark.style.setProperty("--strength", strength.toFixed(3));
       mark.title = signed(value, 3);
@@ -88,10 +106,8 @@ export class TextView {
   }
 }
 
-function drawn(svg) {
-  const image = make("img", "drawing");
+function fill(image, svg, label) {
+  URL.revokeObjectURL(image.src);
   image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  image.alt = "The graphs of the input, their nodes coloured by what they say for the best label";
-  image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
-  return image;
+  image.alt = `The graphs of the input, their nodes coloured by what they say for ${label}`;
 }

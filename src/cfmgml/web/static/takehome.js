@@ -42,16 +42,17 @@ export function offer(shown) {
 
 export function refreshOffers(model, answer) {
   at("table-node").hidden = !model.explains;
-  at("as-picture").hidden = !answer.picture && !answer.networks;
+  at("as-picture").hidden = !answer.picture && !answer.networks && !answer.drawing;
   at("as-mask").hidden = !answer.painting || model.plain;
   at("command").hidden = true;
 }
 
-// The same question for a shell: what is in a file is named, what was typed stands in quotation marks.
+// The same question for a shell: a file is named, a sample fetched, and what was typed stands in quotation marks.
 export function commandFor(model, input, regions) {
   const { address, type, body } = requestFor(model, input, { regions });
-  const data = input.blob ? `@${input.file || "FILE"}` : body;
-  return `curl --data-binary ${quoted(data)} -H ${quoted(`Content-Type: ${type}`)} ${quoted(`${location.origin}${address}`)}`;
+  const data = input.blob ? `@${input.file || (input.from ? "-" : "FILE")}` : body;
+  const before = input.blob && input.from ? `curl -sS ${quoted(`${location.origin}${input.from}`)} | ` : "";
+  return `${before}curl --data-binary ${quoted(data)} -H ${quoted(`Content-Type: ${type}`)} ${quoted(`${location.origin}${address}`)}`;
 }
 
 function quoted(words) {

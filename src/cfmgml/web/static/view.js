@@ -10,8 +10,9 @@ import { at, contributionsTo, counted, listed, say, signed } from "./words.js";
 const PANELS = ["label-panel", "graph-panel", "take-panel", "legend", "painting", "notice"];
 
 export class AnswerView {
-  constructor(onLabel) {
+  constructor(onLabel, drawFor) {
     this.onLabel = onLabel; // called when a person chooses a label
+    this.drawFor = drawFor; // gives the drawing about a label
     this.picture = new PictureView(at("picture"), at("canvas"), at("tags"), (region) => region >= 0 && this.chooseGraph(region));
     this.reading = new TextView(at("reading"));
     this.clear();
@@ -42,7 +43,7 @@ export class AnswerView {
       this.picture.show(bitmap, answer, model.plain, truth);
     } else {
       this.picture.clear();
-      this.reading.show(answer);
+      this.reading.show(answer, this.drawFor);
     }
     if (answer.painting) fillPainted(at("painted"), answer, this.picture.shares());
     const parts = counted(answer.graphs.length, model.part);
@@ -72,6 +73,7 @@ export class AnswerView {
     at("scale").textContent = model.probabilities
       ? "The probability that the label is right, as it was on training data that the model had not seen."
       : "Above 0 the model says yes, below it no; the further from 0, the surer. These are no probabilities.";
+    at("graphs-scale").hidden = !model.probabilities; // where they are, only the whole has them
     const parts = `${model.part.charAt(0).toUpperCase()}${model.part.slice(1)}s`;
     at("graphs-title").textContent = at("table-graph").textContent = parts;
     fillGraphs(at("graphs"), answer, label, graph, this.truth, (number) => this.chooseGraph(number));
