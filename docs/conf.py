@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
+    "within_subsection_order": "gallery_order.ExampleOrder",
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,

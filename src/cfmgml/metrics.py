@@ -24,6 +24,8 @@ from cfmgml.common.typing import Array, ArrayLike, BoolArray, FloatArray, IntArr
 from cfmgml.data.label_sets import check_label_matrix
 from cfmgml.data.notebook import report_html
 
+__all__ = ["bag_report", "graph_report", "pixel_report"]
+
 
 class Report(dict[str, float]):
     """Measures by name; a notebook shows them as a table."""
