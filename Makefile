@@ -67,9 +67,10 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[docs]'
 	@touch $@ $(VENV)/.core
 
-# Nothing is fetched: fonts, scripts and search come with the theme. Examples whose files did not change are not run again.
+# Nothing is fetched: fonts, scripts and search come with the theme. Examples whose files did not change are not run again;
+# all pages are read again (-E), or what was wrong last time would pass this time.
 docs: $(VENV)/.docs  ## Build the site into out/docs, running every script of examples/; a warning is an error
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -j $(WORKERS) -d out/docs-cache docs out/docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -E -j $(WORKERS) -d out/docs-read docs out/docs
 	@echo "Wrote out/docs: open out/docs/index.html in a browser"
 
 # Peers are in an environment of the benchmarks' own: never a dependency of ours.

@@ -1,6 +1,5 @@
 """How `make docs` turns these pages, the docstrings and examples/ into the site. Nothing is fetched, then or by readers."""
 
-import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -21,6 +20,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "docstrings",
     "mathml",
 ]
 # No intersphinx: inventories of numpy, scipy and scikit-learn would have to be kept in the repository (and kept up to
@@ -40,6 +40,9 @@ autosummary_generate = True
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 88
+default_role = "py:obj"
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -72,6 +75,7 @@ html_theme_options = {
     "logo": {"text": "cfmgml"},
     "show_prev_next": False,
     "header_links_before_dropdown": 9,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -79,12 +83,3 @@ html_theme_options = {
     "search_as_you_type": True,
 }
 html_sidebars = {"index": [], "start": [], "changelog": [], "choosing": [], "method": []}
-
-
-def escape_bars(app, what, name, obj, options, lines):
-    """``|Y|`` in a docstring is a size, not one of docutils' substitutions."""
-    lines[:] = [re.sub(r"\|(\w[^|`]*)\|", r"\\|\1\\|", line) for line in lines]
-
-
-def setup(app):
-    app.connect("autodoc-process-docstring", escape_bars)
