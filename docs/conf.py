@@ -1,4 +1,4 @@
-"""How `make docs` turns these pages, the docstrings and examples/ into the site. Nothing is fetched, then or by readers."""
+"""How `make docs` turns these pages, the docstrings and examples/ into the site; nothing is fetched."""
 
 import sys
 from importlib.metadata import version as installed_version

@@ -30,7 +30,9 @@ for name, kernel in KERNELS.items():
     choice = choose_alpha(CfMGML(kernel), train, alphas=ALPHAS)
     model = CfMGML(kernel, alpha=choice.alpha).fit(train)
     kept = bag_report(test.Y, model.decision_function(test))["average_precision"]
-    print(f"{name:50} alpha {choice.alpha:g}: {choice.scores[choice.alpha]:.3f} in folds, {kept:.3f} on bags kept aside")
+    print(
+        f"{name:50} alpha {choice.alpha:g}: {choice.scores[choice.alpha]:.3f} in folds, {kept:.3f} on bags kept aside"
+    )
     (line,) = axes.plot(list(choice.scores), list(choice.scores.values()), marker="o", label=name)
     axes.axhline(kept, color=line.get_color(), linestyle=":")
 axes.set(xscale="log", xlabel="alpha", ylabel="average precision of bags")

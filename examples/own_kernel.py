@@ -52,6 +52,8 @@ for name, kernel in (("degrees", same_degrees), ("Weisfeiler-Lehman", Weisfeiler
 
 order = np.argsort(~is_ring, kind="stable")
 figure, both = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
-for axes, kernel, title in zip(both, (same_degrees, WeisfeilerLehman(2)), ("degrees", "Weisfeiler-Lehman"), strict=True):
+for axes, kernel, title in zip(
+    both, (same_degrees, WeisfeilerLehman(2)), ("degrees", "Weisfeiler-Lehman"), strict=True
+):
     axes.imshow(gram_matrix(kernel, batch[order]), cmap="viridis", vmin=0, vmax=1)
     axes.set(title=title, xticks=[], yticks=[])

@@ -1,6 +1,6 @@
 """Draw the landing page's pictures again: the figures of four examples, trimmed and brought to one size.
 
-    python docs/landing/draw.py
+python docs/landing/draw.py
 """
 
 import io

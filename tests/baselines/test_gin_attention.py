@@ -11,6 +11,7 @@ import pytest
 from cfmgml import BagDataset, GraphBatch
 from cfmgml.baselines import Dummy
 from cfmgml.baselines.gin_attention import GINAttention
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.segments import segment_sum as numpy_segment_sum
 from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
@@ -361,4 +362,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["8", "GINAttention needs PyTorch: pip install 'cfmgml[gpu]'."]
+    assert done.stdout.splitlines() == ["8", missing_extra("GINAttention needs PyTorch", "gpu")]

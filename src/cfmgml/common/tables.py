@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Protocol, Union
 
 import numpy as np
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.files import atomic_write
 from cfmgml.common.typing import FloatArray, Json
 
@@ -261,7 +262,7 @@ def import_pyarrow() -> ModuleType:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("Parquet files and stores need pyarrow: pip install 'cfmgml[parquet]'.") from error
+        raise ImportError(missing_extra("Parquet files and stores need pyarrow", "parquet")) from error
     module: ModuleType = pyarrow
     return module
 
