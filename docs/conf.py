@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "docstrings",
+    "gallery_checks",
     "mathml",
 ]
 # No intersphinx: inventories of numpy, scipy and scikit-learn would have to be kept in the repository (and kept up to

@@ -50,6 +50,12 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
         Shape (n, n_labels); higher means more relevant.
     predicted
         Predicted labels, (n, n_labels); ``scores > 0`` if left out.
+
+    Examples
+    --------
+    >>> report = bag_report([[1, 0, 1], [0, 1, 0]], [[.5, -.2, .1], [.3, .2, -1]])
+    >>> report["average_precision"], report["one_error"]
+    (0.75, 0.5)
     """
     truth, scores, chosen = _check(Y, scores, predicted)
     against = ranked_against(truth, scores)
