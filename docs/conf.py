@@ -72,6 +72,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse where pages are files
 html_theme_options = {
     "logo": {"text": "cfmgml"},
     "show_prev_next": False,
