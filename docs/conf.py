@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "docstrings",
     "gallery_checks",
+    "generated_tables",
     "mathml",
 ]
 # No intersphinx: inventories of numpy, scipy and scikit-learn would have to be kept in the repository (and kept up to
@@ -84,4 +85,4 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "search_as_you_type": True,
 }
-html_sidebars = {"index": [], "start": [], "changelog": [], "choosing": [], "method": []}
+html_sidebars = {page: [] for page in ("index", "start", "changelog", "method", "performance", "scale")}

@@ -138,7 +138,7 @@ def serving(words):
     """A process that says where it listens; gives the address once it is well, and ends it afterwards."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        address = process.stderr.readline().decode().split()[3]
+        address = next(found[0] for line in process.stderr if (found := re.search(r"http://[\d.]+:\d+", line.decode())))
         until = time.monotonic() + WAIT
         while True:
             try:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import DTypeLike
 from sphinx.util.typing import stringify_annotation
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "index.md"
@@ -21,11 +22,12 @@ def public_names() -> dict[str, str]:
 
 
 def type_names() -> dict[str, str]:
-    """How autodoc would write out the types of `cfmgml.common.typing`, longest first, and their names."""
+    """How autodoc would write out types of `cfmgml.common.typing` and one of numpy, longest first, and their names."""
     from cfmgml.common import typing as ours
 
     names = [name for name in vars(ours) if re.fullmatch(r"[A-Z]\w*(Array|Like|View)", name)]
-    written = {name: stringify_annotation(getattr(ours, name), "smart") for name in names}
+    types = {name: getattr(ours, name) for name in names} | {"DTypeLike": DTypeLike}
+    written = {name: stringify_annotation(given, "smart") for name, given in types.items()}
     told = {text: name for name, text in written.items() if "[" in text}
     return dict(sorted(told.items(), key=lambda pair: -len(pair[0])))
 
