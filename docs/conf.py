@@ -59,9 +59,9 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "image_srcset": [],
     "show_signature": False,
-    "reset_modules": ("matplotlib",),
+    "reset_modules": ("matplotlib", "gallery_checks.time_example"),
+    "reset_modules_order": "both",
     "write_computation_times": False,
-    "junit": "gallery_times.xml",
     "backreferences_dir": None,
     "remove_config_comments": True,
 }

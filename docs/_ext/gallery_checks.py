@@ -1,28 +1,37 @@
-"""After a build: every script of examples/ has drawn something, and none takes long."""
+"""Every script of examples/ has drawn something, and none takes long: what is wrong is a warning, and so an error."""
 
 import re
+import time
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from sphinx.errors import ExtensionError
+from sphinx.util import logging
 
-MOST_SECONDS = 60  # 20 on two idle cores; other work may share them
+MOST_SECONDS = 30  # of the processor, what numba compiles on a new machine included; 20 without it
+logger = logging.getLogger(__name__)
+_began: dict[str, float] = {}
 
 
-def check_gallery(app: Any, exception: Exception | None) -> None:
+def time_example(gallery_conf: dict[str, Any], script: str, when: str) -> None:
+    """Called before and after each script (sphinx-gallery's ``reset_modules``). Other work on the machine counts not."""
+    if when == "before":
+        _began[script] = time.process_time()
+        return
+    took = time.process_time() - _began.pop(script)
+    if took > MOST_SECONDS:
+        logger.warning("%s took %.0f s of the processor, and may take %d.", Path(script).name, took, MOST_SECONDS)
+
+
+def check_pictures(app: Any, exception: Exception | None) -> None:
     if exception is not None or app.builder.name != "html":
         return
-    gallery = Path(app.srcdir) / "gallery"
-    for script in sorted(gallery.glob("*.py")):
+    for script in sorted((Path(app.srcdir) / "gallery").glob("*.py")):
         page = script.with_suffix(".rst").read_text(encoding="utf-8")
         if not re.search(rf"sphx_glr_{script.stem}_\d+\.png", page):
             raise ExtensionError(f"examples/{script.name} has no picture.")
-    for case in ElementTree.parse(Path(app.outdir) / "gallery_times.xml").iter("testcase"):
-        if float(case.get("time", 0)) > MOST_SECONDS:
-            raise ExtensionError(f"examples/{case.get('name')} took {case.get('time')} s, and may take {MOST_SECONDS}.")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    app.connect("build-finished", check_gallery)
+    app.connect("build-finished", check_pictures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
