@@ -290,7 +290,7 @@ def choose_way(
     >>> from cfmgml.learning.ways import ways
     >>> choice = choose_way(CfMGML(max_iter=20), load_digit_bags(n_bags=30), ways(context=0.0), [1e-3])
     >>> list(choice.tried), choice.alpha
-    (['once', 'again'], 0.001)
+    (['once', 'once, balanced', 'again'], 0.001)
     """
     numbered = replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
     shared = clone(model).set_params(kernel=_shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model))
