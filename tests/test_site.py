@@ -109,3 +109,10 @@ def test_a_result_picture_can_be_drawn(page):
     assert len(axes) == 2
     assert all(axis.has_data() for axis in axes)
     script["plt"].close("all")
+
+
+def test_pictures_of_the_site_are_small():
+    folders = [ROOT / "docs" / name for name in ("landing", "screenshots", "results/drawn")]
+    found = [path for folder in folders for path in folder.glob("*.png")]
+    assert len(found) >= 4 + 3 + len(ANSWERED)
+    assert all(path.stat().st_size < 100_000 for path in found)
