@@ -14,7 +14,7 @@ _began: dict[str, float] = {}
 
 
 def time_example(gallery_conf: dict[str, Any], script: str, when: str) -> None:
-    """Called before and after each script (sphinx-gallery's ``reset_modules``). Other work on the machine counts not."""
+    """Called before and after each script (sphinx-gallery's ``reset_modules``). Other work does not count."""
     if when == "before":
         _began[script] = time.process_time()
         return
