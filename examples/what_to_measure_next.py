@@ -1,10 +1,14 @@
-"""What to measure next: ask for the labels of the mixtures that the model is least sure of, and compare with chance.
+"""
+What to measure next
+====================
 
-The mean over three starts, in average precision on molecules that are never asked for.
+Ask for the labels of the mixtures that the model is least sure of, and compare with chance. The mean over three starts,
+in average precision on molecules that are never asked for.
 
     python examples/what_to_measure_next.py
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from cfmgml import CfMGML, WeisfeilerLehman
@@ -43,3 +47,12 @@ curves = {
 print("measured   " + "  ".join(f"{20 + 10 * k:5}" for k in range(5)))
 for name, curve in curves.items():
     print(f"{name:10} " + "  ".join(f"{value:.3f}" for value in curve))
+
+# %%
+# Is it worth asking?
+
+figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+for name, curve in curves.items():
+    axes.plot(20 + 10 * np.arange(5), curve, marker="o", label=name)
+axes.set(xlabel="mixtures measured", ylabel="average precision of molecules")
+axes.legend()

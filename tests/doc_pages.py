@@ -2,8 +2,9 @@
 
 A block's first line says what it is: ``sh`` is run line by line, ``python`` is run as one program with the page's
 earlier ones, ``python NAME.py`` is saved under that name. ``sh server`` is started, and ``sh client`` and ``python
-client`` are run while it listens, by the page's own test. ``text`` is only shown. A block that cannot be run here has a
-comment above it, ``<!-- not run: REASON -->``.
+client`` are run while it listens, by the page's own test. ``text`` is only shown; what stands in braces is Sphinx's. A
+block that cannot be run here has a comment above it, ``<!-- not run: REASON -->``. Commands under docs/results take
+hours and real data: `check_command` looks whether they could be run.
 """
 
 import contextlib
@@ -23,10 +24,18 @@ from cfmgml.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(
-    r"(?:^<!-- not run: (?P<reason>.+) -->\n)?^```(?P<language>\w*)(?: (?P<name>[\w.]+))?\n(?P<body>.*?)^```$",
+    r"(?:^<!-- not run: (?P<reason>.+) -->\n)?"
+    r"^```(?P<language>\w*|\{[\w-]+\})(?: (?P<name>[\w./]+))?\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 WAIT = 120
+MADE = ("gallery", "generated")  # folders of docs/ that `make docs` writes
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    if not set(path.relative_to(ROOT).parts) & set(MADE)
+)
+RESULTS = [page for page in PAGES if page.startswith("docs/results/")]
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ def run(line):
     """One command, as a shell would run it."""
     words = shlex.split(line, comments=True)
     match words:
-        case ["cfmgml", "serve", *_]:
+        case ["cfmgml", "serve", *_] | ["cfmgml", "demo", "--serve"]:
             with served(line) as address, urllib.request.urlopen(address, timeout=WAIT) as answer:
                 assert b"<title>" in answer.read()
         case ["cfmgml", *rest]:
@@ -103,13 +112,36 @@ def run(line):
             raise AssertionError(f"{line!r} is a command that no page had so far: say here how it is run.")
 
 
-@contextlib.contextmanager
+def check_command(line):
+    """That a command of docs/results names a script that is there, or a command of ours, and options that it has."""
+    words = shlex.split(line, comments=True)
+    options = {word.partition("=")[0] for word in words if word.startswith("--")}
+    match words:
+        case ["python", script, *_] if script.startswith("benchmarks/"):
+            known = (ROOT / script).read_text(encoding="utf-8")
+        case ["cfmgml", command, *_]:
+            known = (ROOT / "src" / "cfmgml" / "cli" / f"{command}.py").read_text(encoding="utf-8")
+            options = {option.removeprefix("--").replace("-", "_") for option in options}
+        case ["python", "-m", "venv", *_]:  # an environment for a peer
+            return
+        case _:
+            raise AssertionError(
+                f"{line!r} is a command that no page of results had so far: say here how it is checked."
+            )
+    assert all(option in known for option in options), line
+
+
 def served(line):
     """The server that a command starts, on any free port; gives its address."""
-    words = [sys.executable, "-m", "cfmgml.cli", *shlex.split(line, comments=True)[1:], "--port", "0"]
+    return serving([sys.executable, "-m", "cfmgml.cli", *shlex.split(line, comments=True)[1:], "--port", "0"])
+
+
+@contextlib.contextmanager
+def serving(words):
+    """A process that says where it listens; gives the address once it is well, and ends it afterwards."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        address = process.stderr.readline().decode().split()[3]
+        address = next(found[0] for line in process.stderr if (found := re.search(r"http://[\d.]+:\d+", line.decode())))
         until = time.monotonic() + WAIT
         while True:
             try:

@@ -3,21 +3,32 @@
 import gzip
 import json
 import re
+import sys
+from urllib.request import urlopen
 
 import pytest
 
-from cfmgml.datasets import bags_from_texts
-from doc_pages import ROOT, blocks, follow
+from cfmgml import CfMGML, NodeSum
+from cfmgml.datasets import bags_from_texts, load_digit_bags
+from doc_pages import PAGES, RESULTS, ROOT, blocks, check_command, commands, follow, serving
 from made_up import make_collection, make_photos, make_texts, write_up
+from needs import needs
 
-PAGES = sorted(
-    str(path.relative_to(ROOT))
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md")]
-)
 KINDS = [("sh", ""), ("python", ""), ("text", "")]
-FOLLOWED = {"README.md", "docs/scale.md", "docs/data.md", "docs/api.md", *(p for p in PAGES if "/guides/" in p)}
-WITH_SERVER = {"docs/api.md", "docs/guides/serving.md"}  # their tests run what is said to a server
-SERVED = [("sh", "server"), ("sh", "client"), ("python", "client"), ("nginx", "")]
+FOLLOWED = {  # guides: test_guides.py; the API of the server: web/
+    "README.md", "docs/index.md", "docs/start.md", "docs/choosing.md", "docs/scale.md", "docs/data.md", "docs/api.md",
+    "docs/reference/index.md", "docs/results/reproduction.md",
+    *(page for page in PAGES if "/guides/" in page and page != "docs/guides/index.md"),
+}  # fmt: skip
+WITH_SERVER = {"docs/api.md", "docs/guides/serving.md", "docs/reference/index.md"}  # run by tests of their own
+SERVED = [
+    ("sh", "server"),
+    ("sh", "client"),
+    ("python", "client"),
+    ("python", "server"),
+    ("python", "grakel"),
+    ("nginx", ""),
+]
 
 
 @pytest.mark.slow
@@ -71,9 +82,69 @@ def papers(number):
         }  # fmt: skip
 
 
+@pytest.mark.slow
+def test_landing_page(tmp_path, monkeypatch):
+    """The server of its second command starts, and is asked for its page."""
+    monkeypatch.chdir(tmp_path)
+    follow("docs/index.md")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["docs/start.md", "docs/choosing.md"])
+def test_first_steps(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = follow(page)
+    assert known["model"].score(known.get("test", known.get("bags"))) > 0.8
+
+
+@pytest.mark.slow
+def test_reference(tmp_path, monkeypatch):
+    """What has no example in its docstring has one on the page."""
+    monkeypatch.chdir(tmp_path)
+    page = "docs/reference/index.md"
+    follow(page)
+    by_name = {block.name: block.body for block in blocks(page) if block.language == "python" and block.name}
+    assert set(by_name) == {"grakel", "server"}
+    if sys.version_info < (3, 13):  # GraKeL has no wheel for more
+        needs("grakel")
+        exec(by_name["grakel"], {})
+    CfMGML(NodeSum(), alpha=1e-3, max_iter=20).fit(load_digit_bags(n_bags=10)).save("digits.cfmgml")
+    body = by_name["server"].replace("port=8000", "port=0")
+    with serving([sys.executable, "-c", body]) as address, urlopen(address) as answer:
+        assert b"<title>" in answer.read()
+
+
+def test_hours_of_the_reproduction(monkeypatch, capsys):
+    """They are counted from the rows, and stand in the text."""
+    monkeypatch.chdir(ROOT)
+    follow_python("docs/results/reproduction.md")
+    n_rows, n_sittings, cpu, wall = map(float, capsys.readouterr().out.split())
+    text = (ROOT / "docs/results/reproduction.md").read_text(encoding="utf-8")
+    assert f"{n_rows:,.0f} of them" in text
+    assert f"{n_sittings:.0f} sittings" in text
+    assert f"{cpu:.1f} hours of CPU time in fits and {wall:.1f} hours of wall time" in text
+
+
+def follow_python(page):
+    for block in blocks(page):
+        if block.language == "python" and not block.reason:
+            exec(block.body, {})
+
+
+@pytest.mark.parametrize("page", RESULTS)
+def test_commands_of_results_could_be_run(page):
+    for block in blocks(page):
+        if block.language in ("", "sh") and not block.reason:
+            for line in commands(block.body):
+                check_command(line)
+
+
 def test_every_page_with_code_is_followed():
-    with_code = {page for page in PAGES if any(b.language in ("sh", "python") and not b.reason for b in blocks(page))}
-    assert with_code == FOLLOWED
+    """Whatever page is added: its code is run by a test, which is named by adding the page here."""
+    ran = {"sh", "python"}
+    with_code = {page for page in PAGES if any(b.language in ran and not b.reason for b in blocks(page))}
+    only_commands = {page for page in RESULTS if all(b.language != "python" or b.reason for b in blocks(page))}
+    assert with_code - only_commands == FOLLOWED
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -81,6 +152,8 @@ def test_every_block_says_what_it_is(page):
     """And none that is code passes for text: commands and programs have their language, or a reason not to be run."""
     for block in blocks(page):
         kind = block.language, block.name
+        if block.language.startswith("{") or (page in RESULTS and kind == ("", "")):  # Sphinx's; commands, see above
+            continue
         known = kind in KINDS or (kind[0] == "python" and kind[1].endswith(".py"))
         server = page in WITH_SERVER and kind in SERVED
         assert known or server, f"{page}, line {block.line}: sh, python or text must follow the fence, got {kind}"

@@ -24,6 +24,8 @@ from cfmgml.common.typing import Array, ArrayLike, BoolArray, FloatArray, IntArr
 from cfmgml.data.label_sets import check_label_matrix
 from cfmgml.data.notebook import report_html
 
+__all__ = ["bag_report", "graph_report", "pixel_report"]
+
 
 class Report(dict[str, float]):
     """Measures by name; a notebook shows them as a table."""
@@ -48,6 +50,12 @@ def bag_report(Y: ArrayLike, scores: ArrayLike, predicted: ArrayLike | None = No
         Shape (n, n_labels); higher means more relevant.
     predicted
         Predicted labels, (n, n_labels); ``scores > 0`` if left out.
+
+    Examples
+    --------
+    >>> report = bag_report([[1, 0, 1], [0, 1, 0]], [[.5, -.2, .1], [.3, .2, -1]])
+    >>> report["average_precision"], report["one_error"]
+    (0.75, 0.5)
     """
     truth, scores, chosen = _check(Y, scores, predicted)
     against = ranked_against(truth, scores)

@@ -19,6 +19,11 @@ from cfmgml.learning.training import Training
 from cfmgml.learning.ways import ONCE, Way
 from cfmgml.model.cfmgml import CfMGML
 
+__all__ = [
+    "AlphaChoice", "Choice", "candidate_kernels", "choose_alpha", "choose_kernel_and_alpha", "choose_way",
+    "kernel_named",
+]  # fmt: skip
+
 ALPHAS = ONCE
 KERNEL_GRAPHS = 3000  # that kernels are chosen on: what it takes is bounded, however many there are
 
@@ -73,7 +78,11 @@ def _there(given: Mapping[str, object]) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class AlphaChoice:
-    """The alpha chosen, and the mean average precision of held-out bags with each that was tried."""
+    """The alpha chosen, and the mean average precision of held-out bags with each that was tried.
+
+    >>> print(AlphaChoice(0.01, {0.1: 0.8, 0.01: 0.9}))
+    alpha 0.01 (average precision of held-out bags by alpha: 0.1: 0.8000, 0.01: 0.9000)
+    """
 
     alpha: float
     scores: dict[float, float]
@@ -198,7 +207,13 @@ def _edge_labels_of(graphs: GraphBatch) -> bool | str:
 
 @dataclass(frozen=True)
 class Choice:
-    """The kernel or way to learn that was chosen, by name, and for each that was tried its alphas on held-out bags."""
+    """The kernel or way to learn that was chosen, by name, and for each that was tried its alphas on held-out bags.
+
+    >>> tried = {"nodes": AlphaChoice(0.1, {0.1: 0.8}), "wl": AlphaChoice(0.01, {0.01: 0.9})}
+    >>> choice = Choice.best(tried, "kernel")
+    >>> choice.name, choice.alpha
+    ('wl', 0.01)
+    """
 
     name: str
     tried: dict[str, AlphaChoice]

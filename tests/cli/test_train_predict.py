@@ -172,7 +172,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
         ("train base.bags -o x.cfmgml --alpha -1", 1, "alpha must be above 0"),
         ("train base.cfmgml -o x.cfmgml", 1, "base.cfmgml holds a CfMGML, not a BagDataset"),
         ("train unlabelled.bags -o x.cfmgml --alpha 1", 1, "these bags have no Y"),
-        ("inspect labels.csv", 1, "labels.csv is damaged or not a cfmgml file"),
+        ("inspect labels.csv", 1, "labels.csv is a table with no column text, texts or smiles, not bags"),
         ("inspect", 2, "Missing argument 'FILE'"),
     ],
 )

@@ -10,6 +10,7 @@ from cfmgml.kernels import approximation, node_maps
 from cfmgml.kernels.approximation import exact_seconds, keep_aside, settle_rank
 from cfmgml.kernels.factors import value_error
 from cfmgml.model_selection import choose_alpha
+from needs import needs
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_a_kernel_without_a_map_takes_columns(bags, nothing_is_cheap, capsys):
 )
 def test_it_works_with_everything(bags, nothing_is_cheap, settings, tmp_path, request):
     if "device" in settings:
-        pytest.importorskip("torch", reason="torch is optional")
+        needs("torch")
         request.getfixturevalue("monkeypatch").setattr(approximation, "CHEAP_ON_DEVICE", 0)
     train, test = bags[:80], bags[80:]
     model = CfMGML(NodeSum(), alpha=1e-3, **settings).fit(train)

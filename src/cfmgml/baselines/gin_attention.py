@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from cfmgml.baselines.instances import MeanVectors, bag_contents, canonical_order
 from cfmgml.baselines.method import Method
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import take_segments
@@ -247,7 +248,7 @@ def gin_network() -> ModuleType:
     try:
         import torch  # noqa: F401
     except ImportError as error:
-        raise ImportError("GINAttention needs PyTorch: pip install 'cfmgml[gpu]'.") from error
+        raise ImportError(missing_extra("GINAttention needs PyTorch", "gpu")) from error
     from cfmgml.baselines import _gin_network
 
     return _gin_network

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.numbers import check_number
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def torch_device(device: str) -> "torch.device":
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"device={device!r} needs torch: pip install 'cfmgml[gpu]', or use device='cpu'.") from error
+        raise ImportError(missing_extra(f"device={device!r} needs torch, device='cpu' does not", "gpu")) from error
     if device == "torch:cpu":
         return torch.device("cpu")
     n_cards = torch.cuda.device_count() if torch.cuda.is_available() else 0

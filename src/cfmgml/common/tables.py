@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Protocol, Union
 
 import numpy as np
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.files import atomic_write
 from cfmgml.common.typing import FloatArray, Json
 
@@ -261,7 +262,7 @@ def import_pyarrow() -> ModuleType:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("Parquet files and stores need pyarrow: pip install 'cfmgml[parquet]'.") from error
+        raise ImportError(missing_extra("Parquet files and stores need pyarrow", "parquet")) from error
     module: ModuleType = pyarrow
     return module
 
@@ -300,7 +301,14 @@ def known_suffixes() -> str:
 
 
 def read_table(path: str | Path) -> list[Row]:
-    """The rows of a table, each a dictionary; values of CSV are strings, None where a row is short."""
+    """The rows of a table, each a dictionary; values of CSV are strings, None where a row is short.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "labels.csv").write_text("name,labels\\na,sky;sea\\n")
+    ...     read_table(f"{folder}/labels.csv")
+    [{'name': 'a', 'labels': 'sky;sea'}]
+    """
     return list(stream_table(path))
 
 
@@ -341,7 +349,14 @@ def check_writable(path: str | Path) -> TableFormat:
 
 
 def write_table(rows: Sequence[Mapping[str, object]] | Table, path: str | Path) -> None:
-    """Write rows as the name asks, in one step. Lists become words with ``;`` between them in CSV."""
+    """Write rows as the name asks, in one step. Lists become words with ``;`` between them in CSV.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_table([{"bag": "a", "labels": ["sky", "sea"]}], f"{folder}/rows.csv")
+    ...     Path(folder, "rows.csv").read_text().splitlines()
+    ['bag,labels', 'a,sky;sea']
+    """
     form = check_writable(path)
     with atomic_write(path) as stream:
         form.write(stream, rows if isinstance(rows, Table) else Table.from_rows(rows))

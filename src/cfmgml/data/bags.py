@@ -70,6 +70,17 @@ class BagDataset:
         What built them from raw input, and can build more the same way; None for graphs of one's own.
     graph_texts
         The text that each graph was made of, if it was.
+
+    Examples
+    --------
+    Three graphs of one node in two bags:
+
+    >>> graphs = GraphBatch(node_ptr=[0, 1, 2, 3], edge_ptr=[0, 0, 0, 0], edges=[[], []], node_labels=[7, 8, 7])
+    >>> bags = BagDataset(graphs, bag_ptr=[0, 2, 3], Y=[[1, 1], [1, 0]], label_names=["seven", "eight"])
+    >>> bags
+    BagDataset(2 bags, 3 graphs, 2 labels; 1.50 labels a bag)
+    >>> bags[1].label_sets()
+    [['seven']]
     """
 
     graphs: GraphBatch

@@ -74,6 +74,14 @@ def parameter(
         What there is to choose from.
     free
         Whether bags that differ in it are still built the same way.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Options(FileOptions):
+    ...     width: int = parameter(8, "How wide a piece is.", least=1)
+    >>> Options().width, options_of(Options)[0].metadata["help"]
+    (8, 'How wide a piece is.')
     """
     told = {"help": help, "least": least, "most": most, "shown": shown, "choices": choices, "free": free}
     made: Any = field(default=default, metadata=told)
@@ -87,7 +95,14 @@ def state(key: str) -> Any:
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Options of reading a kind's files that do not change what is built of each; a subclass has them as fields."""
+    """Options of reading a kind's files that do not change what is built of each; a subclass has them as fields.
+
+    >>> @dataclass(frozen=True)
+    ... class TableOptions(FileOptions):
+    ...     separator: str = parameter(",", "What stands between columns.")
+    >>> TableOptions()
+    TableOptions(separator=',')
+    """
 
 
 class FileInput(NamedTuple):
@@ -350,7 +365,12 @@ _registered: dict[str, type[BagBuilder]] = {}
 
 
 def register(builder: type[BagBuilder]) -> type[BagBuilder]:
-    """Make a kind known in this process; a package does it for everybody, by an entry point."""
+    """Make a kind known in this process; a package does it for everybody, by an entry point.
+
+    >>> from cfmgml.builders.vectors import VectorBuilder
+    >>> register(VectorBuilder).kind  # a class decorator; this one was known before
+    'vectors'
+    """
     _check_kind(builder, builder.kind)
     _registered[builder.kind] = builder
     return builder
@@ -370,7 +390,11 @@ def all_kinds() -> dict[str, type[BagBuilder]]:
 
 
 def find_kind(kind: object, package: object = None) -> type[BagBuilder]:
-    """The builder of a kind; ``package`` is what a file says is needed for it."""
+    """The builder of a kind; ``package`` is what a file says is needed for it.
+
+    >>> find_kind("texts").part  # what a graph is
+    'sentence'
+    """
     if isinstance(kind, str):
         if kind in _registered:
             return _registered[kind]

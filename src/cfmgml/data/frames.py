@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from cfmgml.common.extras import install_command
 from cfmgml.common.tables import import_pyarrow
 from cfmgml.common.typing import Array, Json, JsonView
 from cfmgml.data.label_sets import matrix_of_sets
@@ -39,7 +40,7 @@ def in_library(table: "pyarrow.Table", library: str) -> AnyFrame:
     try:
         return LIBRARIES[library](table)
     except ImportError as error:
-        raise ImportError(f"a frame of {library} needs it: pip install {library}.") from error
+        raise ImportError(f"a frame of {library} needs it: {install_command(library)}.") from error
 
 
 def _polars(table: "pyarrow.Table") -> AnyFrame:

@@ -82,6 +82,17 @@ class GraphBatch:
         Shape (n_graphs,): stable row numbers that selection keeps, for `Precomputed`; counted from 0 if left out.
     edge_labels
         Shape (n_edges,): integers, or strings, which become stable integers; the kind of a bond.
+
+    Examples
+    --------
+    A triangle and a pair:
+
+    >>> graphs = GraphBatch(node_ptr=[0, 3, 5], edge_ptr=[0, 3, 4], edges=[[0, 1, 2, 3], [1, 2, 0, 4]],
+    ...                     node_labels=[1, 1, 2, 1, 2])
+    >>> graphs
+    GraphBatch(2 graphs, 5 nodes, 4 edges; labels)
+    >>> graphs[1].node_labels
+    array([1, 2])
     """
 
     node_ptr: IntArray

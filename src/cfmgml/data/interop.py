@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from cfmgml.common.extras import install_command, missing_extra
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import Array, ArrayLike, FloatArray, IntArray
 from cfmgml.data.checks import label_codes
@@ -95,7 +96,7 @@ def networkx_from_arrays(arrays: dict[str, Array], directed: bool) -> "nx.Graph"
     try:
         import networkx as nx
     except ImportError as error:
-        raise ImportError("to_networkx needs networkx: pip install 'cfmgml[networkx]'.") from error
+        raise ImportError(missing_extra("to_networkx needs networkx", "networkx")) from error
     graph = nx.DiGraph() if directed else nx.Graph()
     graph.add_nodes_from(range(int(arrays["node_ptr"][-1])))
     keys = {"node_labels": "label", "node_attributes": "attributes", "node_names": "name"}
@@ -146,7 +147,8 @@ def pyg_from_arrays(arrays: dict[str, Array]) -> "PygData":
         import torch
         from torch_geometric.data import Data
     except ImportError as error:
-        raise ImportError("to_pyg needs PyTorch Geometric: pip install torch_geometric, and torch.") from error
+        hint = f"{install_command('torch_geometric')}, and torch"
+        raise ImportError(f"to_pyg needs PyTorch Geometric: {hint}.") from error
     made = Data(edge_index=torch.tensor(arrays["edges"]), num_nodes=int(arrays["node_ptr"][-1]))
     for field, (key, dtype) in PYG_DATA.items():
         if field in arrays:

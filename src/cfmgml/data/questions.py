@@ -48,7 +48,11 @@ class InputLimits(Protocol):
 
 
 class Form(NamedTuple):
-    """What a page asks for."""
+    """What a page asks for.
+
+    >>> Form("text", "Notes, such as C D E | G G").route
+    'text'
+    """
 
     route: Route  # where it is sent to, and so what it is: an image's bytes, a text, graphs as JSON, a file's bytes
     title: str  # over the field

@@ -11,7 +11,20 @@ Piece = tuple[BagDataset, IntArray]  # bags, and the number of the input that ea
 
 
 class BagStream(ABC):
-    """Input that becomes bags a few at a time; inputs are counted from 0, and one may give no bag."""
+    """Input that becomes bags a few at a time; inputs are counted from 0, and one may give no bag.
+
+    A builder makes one of files (`cfmgml.builders.Builder.stream`), and `cfmgml.stores.build_store` writes it:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.builders import find_kind
+    >>> from cfmgml.data.builder import FileInput
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "note.txt").write_text("Drums play. A violin, too.")
+    ...     stream = find_kind("texts")().stream(FileInput([f"{folder}/note.txt"], labels=False))
+    ...     [(bags.n_graphs, inputs.tolist()) for bags, inputs in stream.pieces(0)]
+    [(2, [0])]
+    """
 
     @property
     @abstractmethod

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cfmgml.baselines.method import Grid, Method
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.segments import lengths
 from cfmgml.evaluation.data_sets import DataSet
 from cfmgml.evaluation.folds import FoldPlan, make_folds
@@ -94,7 +95,7 @@ def why_not(loaded: LoadedData, method: Method) -> str | None:
     if method.takes == "kernel" and loaded.has_vectors and method.estimator in on_vectors:
         return "same as on vectors"
     if method.takes == "graphs" and importlib.util.find_spec("torch") is None:
-        return "needs PyTorch: pip install 'cfmgml[gpu]'"
+        return missing_extra("needs PyTorch", "gpu").removesuffix(".")
     return loaded.why_not(method.takes)
 
 

@@ -24,6 +24,14 @@ def describe_file(path: str | Path) -> Description:
     """What a file holds, in words and numbers that JSON can hold; the whole file is read, so its hash is checked.
 
     Of a store, a folder, every partition's footer and the labels are read, and no graph.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> with TemporaryDirectory() as folder:
+    ...     load_digit_bags(n_bags=2).save(f"{folder}/digits.bags")
+    ...     about = describe_file(f"{folder}/digits.bags")
+    >>> about["file"]["holds"], about["sizes"]["bags"]
+    ('data set', 2)
     """
     if Path(path).is_dir():
         return _describe_store(BagStore(path))

@@ -15,7 +15,12 @@ from cfmgml.stores import BagStore, is_store
 
 @dataclass(frozen=True)
 class Pattern:
-    """What to build new input like: a builder, and the labels that there are."""
+    """What to build new input like: a builder, and the labels that there are.
+
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> Pattern.of(load_digit_bags(n_bags=2)).label_names[:3]
+    ['0', '1', '2']
+    """
 
     builder: BagBuilder
     label_names: list[str] | None
@@ -48,7 +53,15 @@ class Pattern:
 
 
 def read_pattern(path: str | Path) -> Pattern:
-    """The pattern that a file of bags or of a model is, or a store."""
+    """The pattern that a file of bags or of a model is, or a store.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> with TemporaryDirectory() as folder:
+    ...     load_digit_bags(n_bags=2).save(f"{folder}/digits.bags")
+    ...     read_pattern(f"{folder}/digits.bags").builder
+    DigitBuilder()
+    """
     if is_store(path):
         return Pattern.of(BagStore(path))
     if read_header(path)["kind"] == "CfMGML":
@@ -67,6 +80,14 @@ def bags_like(
 
     ``labels`` is a table, None for those that come with the input, or False for none; ``options`` are the builder's
     ``file_options``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.datasets import bags_from_texts
+    >>> known = Pattern.of(bags_from_texts(["A violin plays."], [[1]], label_names=["music"]))
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "note.txt").write_text("Drums play. A violin, too.")
+    ...     bags_like(known, [f"{folder}/note.txt"])
+    BagDataset(1 bags, 2 graphs, 1 labels; no Y)
     """
     if not sources:
         raise ValueError("no input was named.")

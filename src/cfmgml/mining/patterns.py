@@ -38,6 +38,14 @@ class SubgraphPatterns:
         How many graphs were mined.
     stopped_by
         None if all patterns were found, else what ended the search: ``"time"``, ``"memory"`` or ``"patterns"``.
+
+    Examples
+    --------
+    >>> from cfmgml.mining import mine_subgraphs
+    >>> graphs = GraphBatch(node_ptr=[0, 2, 4], edge_ptr=[0, 1, 2], edges=[[0, 2], [1, 3]], node_labels=[1, 2, 1, 3])
+    >>> patterns = mine_subgraphs(graphs, min_support=1)
+    >>> len(patterns), patterns.supports.tolist(), patterns.complete
+    (5, [2, 1, 1, 1, 1], True)
     """
 
     graphs: GraphBatch

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 
@@ -51,7 +52,7 @@ def import_pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'cfmgml[plots]'.") from error
+        raise ImportError(missing_extra("plots need matplotlib", "plots")) from error
     return pyplot
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.memory import physical_gib
 from cfmgml.common.typing import FloatArray
 
@@ -236,7 +237,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError("engine='dask' needs Dask: pip install 'cfmgml[dask]'.") from error
+        raise ImportError(missing_extra("engine='dask' needs Dask", "dask")) from error
     return distributed
 
 

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from cfmgml.common.compute import Compute
 from cfmgml.common.digests import digest_of
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.files import atomic_write
 from cfmgml.common.progress import progress
 from cfmgml.data.graphs import GraphBatch
@@ -113,5 +114,5 @@ def _zarr() -> Any:
     try:
         import zarr
     except ImportError as error:
-        raise ImportError("Gram matrices on disk need zarr: pip install 'cfmgml[dask]'.") from error
+        raise ImportError(missing_extra("Gram matrices on disk need zarr", "dask")) from error
     return zarr

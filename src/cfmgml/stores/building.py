@@ -19,6 +19,17 @@ def build_store(
     """Write the bags of a stream as `BagDataset.to_store` would write them, with about one partition in memory.
 
     What was interrupted goes on where it was, if it is called in the same way; returns how many partitions were there.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.builders import find_kind
+    >>> from cfmgml.data.builder import FileInput
+    >>> from cfmgml.stores import BagStore
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "note.txt").write_text("Drums play. A violin, too.")
+    ...     stream = find_kind("texts")().stream(FileInput([f"{folder}/note.txt"], labels=False))
+    ...     n_before = build_store(stream, f"{folder}/notes")
+    ...     n_before, BagStore(f"{folder}/notes").n_graphs
+    (0, 2)
     """
     writer = StoreWriter(folder, [stream.key, graphs_per_partition], append)
     n_before = len(writer.done)

@@ -40,7 +40,13 @@ SAMPLED_PARTITIONS = 16  # a sample is drawn from this many partitions, not from
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether there is a store, good, bad or half built, in this folder."""
+    """Whether there is a store, good, bad or half built, in this folder.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     is_store(folder)
+    False
+    """
     return any((Path(path) / name).is_file() for name in (HEADER, JOURNAL))
 
 
@@ -66,6 +72,16 @@ class BagStore:
         As of a `BagDataset`.
     has_manifest
         False for a store of an older version: its header does not say which partitions there should be.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> with TemporaryDirectory() as folder:
+    ...     load_digit_bags(n_bags=20).to_store(folder, graphs_per_partition=30)
+    ...     store = BagStore(folder)
+    ...     [bags.n_bags for bags in store]
+    [8, 8, 4]
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import ParseError
 import numpy as np
 
 from cfmgml.builders.graphs import GraphsRead
+from cfmgml.common.extras import missing_extra
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.reading.paths import file_names
 
@@ -49,7 +50,7 @@ def _read_one(path: Path) -> "nx.Graph":
     try:
         import networkx as nx
     except ImportError as error:
-        raise ImportError("GraphML files need networkx: pip install 'cfmgml[networkx]'.") from error
+        raise ImportError(missing_extra("GraphML files need networkx", "networkx")) from error
     try:
         graph = nx.read_graphml(path)
     except (nx.NetworkXError, ParseError, ValueError, KeyError, UnicodeDecodeError) as error:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from cfmgml.builders.graphs import GraphsRead
+from cfmgml.common.extras import missing_extra
 from cfmgml.data.graphs import GraphBatch
 
 CONVERT = """convert it in Python, where you trust it: graphs = torch.load(FILE, weights_only=False); \
@@ -41,7 +42,7 @@ def _load(path: Path) -> list[object]:
     try:
         import torch
     except ImportError as error:
-        raise ImportError(f"{path} is PyTorch's and needs it: pip install 'cfmgml[gpu]'.") from error
+        raise ImportError(missing_extra(f"{path} is PyTorch's and needs it", "gpu")) from error
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
     try:

@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING, Any
 
+from cfmgml.common.extras import missing_extra
+
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
@@ -23,7 +25,7 @@ def import_chem() -> Any:
     try:
         from rdkit import Chem
     except ImportError as error:
-        raise ImportError("molecules need rdkit: pip install 'cfmgml[molecules]'.") from error
+        raise ImportError(missing_extra("molecules need rdkit", "molecules")) from error
     return Chem
 
 

@@ -22,6 +22,10 @@ class Outline(NamedTuple):
     """A patch of one label: rings of corners (n, 2), x and y, the last of which is not the first again.
 
     The area that a ring's coordinates enclose is positive for the outer one and negative for holes.
+
+    >>> ring = outlines(np.array([[3, 3, 3], [3, -1, 3], [3, 3, 3]]))[0]
+    >>> ring.label, ring.area, len(ring.outer), len(ring.holes)
+    (3, 8, 4, 1)
     """
 
     label: int

@@ -20,6 +20,7 @@ from cfmgml.builders.pictures.labels import RegionLabels, check_labels
 from cfmgml.builders.pictures.masks import node_map, write_region_masks
 from cfmgml.builders.pictures.stream import PictureStream
 from cfmgml.builders.pictures.tasks import list_tasks
+from cfmgml.common.extras import install_command
 from cfmgml.common.typing import FloatArray, NumberArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import PARAMETERS, FileInput, FileOptions, parameter, state
@@ -127,8 +128,8 @@ class PictureBuilder(Builder):
         if self.encoder is not None or self.nodes == "labels":
             return ""
         return (
-            "--features deep lets a pretrained network describe the nodes (pip install 'cfmgml[deep]'): slower to "
-            "build, and far more accurate on photos of everyday things (docs/results/pictures.md)."
+            f"--features deep lets a pretrained network describe the nodes ({install_command('cfmgml[deep]')}): slower "
+            "to build, and far more accurate on photos of everyday things (docs/results/pictures.md)."
         )
 
     @property

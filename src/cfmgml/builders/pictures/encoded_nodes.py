@@ -29,6 +29,16 @@ class EncodedNodes(NodeDescription):
         Maps whose values are square-rooted first, which evens out large ones; for maps without negative values.
     place_weight
         Of the superpixel's place in the picture and in its region, and of the region's shape and size, beside the maps.
+
+    Examples
+    --------
+    >>> class Halves:
+    ...     name, digest, widths = "halves", "1", {"brightness": 1}
+    ...     def maps(self, pictures, device="cpu"):
+    ...         return [[one.mean(axis=2, keepdims=True)[::2, ::2]] for one in pictures]
+    >>> description = EncodedNodes(Halves())  # for bags_from_images(features=description)
+    >>> description.name, description.columns["brightness"]
+    ('halves', (0, 1))
     """
 
     in_workers = False

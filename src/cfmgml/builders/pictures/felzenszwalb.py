@@ -8,6 +8,7 @@ import numpy as np
 
 from cfmgml.builders.pictures.image_files import ByteArray
 from cfmgml.builders.pictures.label_maps import renumbered, touching
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.typing import FloatArray, IntArray
 
 SCALE = 100.0
@@ -20,7 +21,7 @@ def felzenszwalb_regions(pixels: ByteArray, max_regions: int) -> IntArray:
         from skimage.color import rgb2lab
         from skimage.segmentation import felzenszwalb
     except ImportError as error:
-        raise ImportError("finding regions needs scikit-image: pip install 'cfmgml[images]'.") from error
+        raise ImportError(missing_extra("finding regions needs scikit-image", "images")) from error
     smallest = max(2, round(MIN_SHARE * pixels.shape[0] * pixels.shape[1]))
     fine = felzenszwalb(pixels, scale=SCALE, sigma=0.8, min_size=smallest)
     return _merge(renumbered(fine)[1], rgb2lab(pixels), max_regions) + 1

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.typing import Array, ArrayLike, IntArray
 from cfmgml.reading.paths import list_files
 
@@ -50,7 +51,7 @@ def import_pillow() -> ModuleType:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("reading images needs Pillow: pip install 'cfmgml[images]'.") from error
+        raise ImportError(missing_extra("reading images needs Pillow", "images")) from error
     return Image
 
 

@@ -103,6 +103,15 @@ def bags_from_images(
     Bags named by picture, graphs by ``"NAME#SEGMENT"``, nodes by their superpixel's number in the segment. Their
     ``info`` names the files relative to one folder, which is known in this session only: saved bags do not say where
     on a machine they were made.
+
+    Examples
+    --------
+    >>> from skimage import data
+    >>> bags = bags_from_images([data.coffee()[::4, ::4]], labels=[["cup", "wood"]], max_regions=4)
+    >>> bags
+    BagDataset(1 bags, 4 graphs, 2 labels; 2.00 labels a bag)
+    >>> bags.graphs.node_attributes.shape[1]
+    907
     """
     cut = void, pixels_per_node, min_nodes, max_nodes, min_pixels, max_regions, max_side
     known = {"label_names": label_names, "segment_labels": segment_labels, "names": names, "info": info}

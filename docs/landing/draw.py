@@ -1,0 +1,52 @@
+"""Draw the landing page's pictures again: the figures of four examples, trimmed and brought to one size.
+
+python docs/landing/draw.py
+"""
+
+import io
+import runpy
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from PIL import Image, ImageChops
+
+HERE = Path(__file__).resolve().parent
+SIZE = (480, 360)
+MARGIN = 12
+PICTURES = {  # name: the example, and which part of its figure (left, top, right, bottom, as shares)
+    "photo": ("painting", (0, 0, 1, 1)),
+    "text": ("sentences", (0, 0, 0.62, 1)),
+    "molecule": ("deciding_atoms", (0, 0.1, 1, 1)),
+    "digits": ("digits", (0, 0.17, 1, 0.83)),
+}
+
+
+def figure_of(example: str) -> Image.Image:
+    """What a script of examples/ draws."""
+    runpy.run_path(str(HERE.parents[1] / "examples" / f"{example}.py"), run_name="__main__")
+    stream = io.BytesIO()
+    plt.gcf().savefig(stream, dpi=160)
+    plt.close("all")
+    return Image.open(stream).convert("RGB")
+
+
+def fitted(picture: Image.Image, part: tuple[float, float, float, float]) -> Image.Image:
+    """A part of it, without its white border, on a white sheet of the common size."""
+    width, height = picture.size
+    picture = picture.crop((part[0] * width, part[1] * height, part[2] * width, part[3] * height))
+    picture = picture.crop(ImageChops.invert(picture.convert("L")).point(lambda v: 255 * (v > 8)).getbbox())
+    room = SIZE[0] - 2 * MARGIN, SIZE[1] - 2 * MARGIN
+    scale = min(room[0] / picture.width, room[1] / picture.height)
+    picture = picture.resize((round(picture.width * scale), round(picture.height * scale)), Image.Resampling.LANCZOS)
+    sheet = Image.new("RGB", SIZE, "white")
+    sheet.paste(picture, ((SIZE[0] - picture.width) // 2, (SIZE[1] - picture.height) // 2))
+    return sheet
+
+
+for name, (example, part) in PICTURES.items():
+    fitted(figure_of(example), part).quantize(128, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    print(f"{name}.png")
