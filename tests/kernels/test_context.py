@@ -7,9 +7,11 @@ import pytest
 from scipy import sparse
 
 from cfmgml import BagDataset, CfMGML, GraphBatch, NodeSum, WeisfeilerLehman, gram_matrix
+from cfmgml.common.compute import Compute
+from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import segment_ids, segment_sum
 from cfmgml.datasets import load_digit_bags
-from cfmgml.kernels.context import Context, bag_means, join_node_parts, join_parts
+from cfmgml.kernels.context import Context, bag_lengths, bag_means, join_node_parts, join_parts
 from cfmgml.kernels.factors import factorize
 from cfmgml.learning.scoring import ExplicitScorer
 from cfmgml.learning.solvers.cccp import Problem, solve_cccp
@@ -29,12 +31,16 @@ def new():
     return load_digit_bags(subset="test", n_bags=10, random_state=1)
 
 
-def written_out(K, bag_ptr, share):
+def written_out(K, bag_ptr, share, scale="mean"):
     """The kernel as its definition says, entry by entry."""
     bag, out = segment_ids(bag_ptr), np.empty_like(K)
+
+    def mean(g, h):
+        return K[np.ix_(bag == bag[g], bag == bag[h])].mean()
+
     for g, h in np.ndindex(*K.shape):
-        mean = K[np.ix_(bag == bag[g], bag == bag[h])].mean()
-        out[g, h] = (1 - share) * K[g, h] + share * mean
+        lengths = 1.0 if scale == "mean" else np.sqrt(mean(g, g) * mean(h, h))
+        out[g, h] = (1 - share) * K[g, h] + share * mean(g, h) / lengths
     return out
 
 
@@ -45,6 +51,33 @@ def test_the_kernel_written_out_by_hand(rng):
     for rows in (X, sparse.csr_array(X)):
         both = context.of_rows(rows)
         np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+
+
+def test_bags_of_length_one_written_out_by_hand(rng):
+    X, bag_ptr = rng.normal(size=(7, 4)), np.array([0, 2, 3, 7])
+    K = X @ X.T
+    lengths = np.linalg.norm(bag_means(X, bag_ptr), axis=1)
+    context = Context(bag_ptr, 0.3, "unit", lengths)
+    np.testing.assert_allclose(context.of_gram(K), written_out(K, bag_ptr, 0.3, "unit"))
+    for rows in (X, sparse.csr_array(X)):
+        both = context.of_rows(rows)
+        np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+    duals = rng.normal(size=(7, 2))
+    weights = context.of_rows(X).T @ duals
+    np.testing.assert_allclose(X.T @ context.split_duals(duals), context.split_weights(weights))
+
+
+@pytest.mark.parametrize("kernel", [NodeSum(gamma=1.0), NodeSum("linear"), WeisfeilerLehman(2)], ids=str)
+def test_lengths_of_bags(bags, kernel, monkeypatch):
+    monkeypatch.setattr("cfmgml.kernels.context.GRAPHS_AT_ONCE", 16)  # so that there are several runs
+    K, bag = gram_matrix(kernel, bags.graphs), segment_ids(bags.bag_ptr)
+    expected = [np.sqrt(K[np.ix_(bag == k, bag == k)].mean()) for k in range(bags.n_bags)]
+    found = bag_lengths(kernel.resolve(bags.graphs), bags.graphs, bags.bag_ptr, Compute())
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_bag_in_which_nothing_is_seen_adds_nothing():
+    np.testing.assert_array_equal(join_parts(np.ones((3, 2)), np.array([0, 2, 3]), np.array([0.0, 0.5])), [[1], [1], [3]])
 
 
 def test_precision_and_sparsity_stay_written_out_by_hand(rng):
@@ -100,6 +133,8 @@ def test_the_gram_matrix_on_torchs_cpu(rng):
     K, context = rng.normal(size=(7, 7)), Context(np.array([0, 2, 3, 7]), 0.3)
     K = K @ K.T
     np.testing.assert_allclose(context.of_gram(torch.tensor(K)).numpy(), context.of_gram(K))
+    context = replace(context, bag_lengths=np.array([2.0, 0.5, 0.0]))
+    np.testing.assert_allclose(context.of_gram(torch.tensor(K)).numpy(), context.of_gram(K))
 
 
 @pytest.mark.parametrize(
@@ -112,22 +147,25 @@ def test_the_gram_matrix_on_torchs_cpu(rng):
     ],
     ids=["sparse", "dense", "rank", "device"],
 )
-def test_every_way_to_train_gives_the_same_scores(bags, new, kernel, how):
+@pytest.mark.parametrize("scale", ["mean", "unit"])
+def test_every_way_to_train_gives_the_same_scores(bags, new, kernel, how, scale):
     if "device" in how:
         needs("torch")
     if "rank" in how:
         how = {"rank": bags.n_graphs + how["rank"]}
-    settings = {"alpha": 1e-2, "context": 0.5, "tol": 1e-5, "max_iter": 500}
+    settings = {"alpha": 1e-2, "context": 0.5, "context_scale": scale, "tol": 1e-5, "max_iter": 500}
     found = CfMGML(kernel, **settings, **how).fit(bags).decision_function_graphs(new)
     expected = CfMGML(kernel.block, **settings).fit(bags).decision_function_graphs(new)
     np.testing.assert_allclose(found, expected, atol=5e-3)
 
 
-def test_scores_follow_from_the_kernel_written_out(bags, new):
+@pytest.mark.parametrize("scale", ["mean", "unit"])
+def test_scores_follow_from_the_kernel_written_out(bags, new, scale):
     ptr = np.concatenate([bags.bag_ptr, bags.bag_ptr[-1] + new.bag_ptr[1:]])
     graphs = type(bags.graphs).concatenate([bags.graphs, new.graphs])
-    K, n = written_out(gram_matrix(NodeSum(gamma=1.0), graphs), ptr, 0.4), bags.n_graphs
-    model = CfMGML(NodeSum(gamma=1.0), alpha=1e-3, tol=1e-7, max_iter=2000, context=0.4).fit(bags)
+    K, n = written_out(gram_matrix(NodeSum(gamma=1.0), graphs), ptr, 0.4, scale), bags.n_graphs
+    how = {"tol": 1e-7, "max_iter": 2000, "context": 0.4, "context_scale": scale}
+    model = CfMGML(NodeSum(gamma=1.0), alpha=1e-3, **how).fit(bags)
     factor = factorize(K[:n, :n])
     loss = Training.of(model).rank_loss(bags.bag_ptr, bags.Y, ~bags.Y, np.ones(bags.Y.shape[1]))
     solution = solve_cccp(Problem(factor.X, loss, 1e-3, True), 5, 2000, 1e-7)
@@ -142,20 +180,24 @@ def test_a_graphs_score_depends_on_its_bag_with_context_only(bags, new):
         assert np.allclose(model.decision_function_graphs(new), model.decision_function_graphs(alone)) is same
 
 
+@pytest.mark.parametrize("scale", ["mean", "unit"])
 @pytest.mark.parametrize("kernel", [NodeSum(), WeisfeilerLehman(2)], ids=["dual", "explicit"])
-def test_explanations_add_up_with_the_other_graphs(bags, new, kernel):
-    model = CfMGML(kernel, alpha=1e-3, context=0.5).fit(bags)
+def test_explanations_add_up_with_the_other_graphs(bags, new, kernel, scale):
+    model = CfMGML(kernel, alpha=1e-3, context=0.5, context_scale=scale).fit(bags)
     of_graph = segment_sum(model.explain(new), new.graphs.node_ptr)
     parts = model.scorer_.scores(new.graphs)
     _, around = np.split(parts, 2, axis=1)
     bag = segment_ids(new.bag_ptr)
-    others = (segment_sum(around, new.bag_ptr)[bag] - around) / np.diff(new.bag_ptr)[bag][:, None]
+    lengths = 1.0 if scale == "mean" else model.scorer_.bag_lengths(new.graphs, new.bag_ptr)
+    share = (1 / (np.diff(new.bag_ptr) * lengths))[bag][:, None]
+    others = (segment_sum(around, new.bag_ptr)[bag] - around) * share
     np.testing.assert_allclose(of_graph + others + model.intercept_, model.decision_function_graphs(new), atol=1e-8)
 
 
+@pytest.mark.parametrize("scale", ["mean", "unit"])
 @pytest.mark.parametrize("kernel", [NodeSum(), WeisfeilerLehman(2)], ids=["dual", "explicit"])
-def test_files_keep_both_parts(bags, new, kernel, tmp_path):
-    model = CfMGML(kernel, alpha=1e-3, context=0.5).fit(bags)
+def test_files_keep_both_parts(bags, new, kernel, scale, tmp_path):
+    model = CfMGML(kernel, alpha=1e-3, context=0.5, context_scale=scale).fit(bags)
     save_model(model, tmp_path / "m.cfmgml")
     again = load_model(CfMGML, tmp_path / "m.cfmgml")
     np.testing.assert_array_equal(again.decision_function_graphs(new), model.decision_function_graphs(new))
@@ -167,10 +209,23 @@ def test_files_keep_both_parts(bags, new, kernel, tmp_path):
         load_model(CfMGML, tmp_path / "bad.cfmgml")
 
 
+def test_files_from_before_scales_have_the_mean(bags, new, tmp_path):
+    model = CfMGML(WeisfeilerLehman(2), alpha=1e-3, context=0.5).fit(bags)
+    model.save(tmp_path / "m.cfmgml")
+    meta, arrays = load_arrays(tmp_path / "m.cfmgml", "CfMGML")
+    del meta["context_scale"], meta["params"]["context_scale"]
+    save_arrays(tmp_path / "old.cfmgml", "CfMGML", meta, arrays)
+    found = CfMGML.load(tmp_path / "old.cfmgml").decision_function_graphs(new)
+    np.testing.assert_array_equal(found, model.decision_function_graphs(new))
+    save_arrays(tmp_path / "bad.cfmgml", "CfMGML", {**meta, "context_scale": "loud"}, arrays)
+    with pytest.raises(ValueError, match="context_scale must be one of"):
+        CfMGML.load(tmp_path / "bad.cfmgml")
+
+
 def test_a_fitted_model_keeps_what_it_was_fitted_with(bags, new, tmp_path):
-    model = CfMGML(NodeSum(), alpha=1e-3, context=0.5).fit(bags)
+    model = CfMGML(NodeSum(), alpha=1e-3, context=0.5, context_scale="unit").fit(bags)
     expected = model.decision_function_graphs(new)
-    model.set_params(context=0.0)  # for the next fit
+    model.set_params(context=0.0, context_scale="mean")  # for the next fit
     np.testing.assert_array_equal(model.decision_function_graphs(new), expected)
     model.save(tmp_path / "m.cfmgml")
     np.testing.assert_array_equal(CfMGML.load(tmp_path / "m.cfmgml").decision_function_graphs(new), expected)
@@ -196,6 +251,11 @@ def test_other_settings_go_with_context(bags, new, how):
 def test_bad_shares(bags, context):
     with pytest.raises(ValueError, match="context must be"):
         CfMGML(context=context).fit(bags)
+
+
+def test_bad_scales(bags):
+    with pytest.raises(ValueError, match="context_scale must be one of"):
+        CfMGML(context=0.5, context_scale="loud").fit(bags)
 
 
 def test_stores_and_streams_say_that_they_cannot(bags, tmp_path):

@@ -14,11 +14,11 @@ from scipy import sparse
 
 from cfmgml.common.compute import Compute
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import Array, FloatArray, Rows
+from cfmgml.common.typing import Array, FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
-from cfmgml.kernels.context import Context
+from cfmgml.kernels.context import Context, bag_lengths
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.learning.unshared_columns import UnsharedColumns, merge_unshared_columns
@@ -52,6 +52,10 @@ class Scorer(ABC):
     @abstractmethod
     def weights(self) -> FloatArray:
         """(n_features, n_scores)."""
+
+    def bag_lengths(self, graphs: GraphBatch, bag_ptr: IntArray) -> FloatArray:
+        """What bags' means are divided by in a context of scale "unit"."""
+        return bag_lengths(self.kernel, graphs, bag_ptr, Compute())
 
     @abstractmethod
     def with_weights(self, weights: FloatArray) -> "Scorer":
@@ -105,6 +109,9 @@ class DualScorer(Scorer):
     def scores(self, graphs: GraphBatch) -> FloatArray:
         done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
         return np.concatenate(done).astype(np.float64, copy=False)
+
+    def bag_lengths(self, graphs: GraphBatch, bag_ptr: IntArray) -> FloatArray:
+        return bag_lengths(self.kernel, graphs, bag_ptr, self.compute)
 
     @cached_property
     def columns(self) -> GramColumns:
@@ -204,6 +211,7 @@ def training_rows(
     Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
     sparse ones that one graph has alone are merged. On a device whose solver computes there the Gram matrix stays.
     """
+    context = context.settled(kernel, graphs, compute)
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)

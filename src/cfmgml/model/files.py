@@ -17,6 +17,7 @@ from cfmgml.common.typing import Array, Arrays, FloatArray, Json
 from cfmgml.data.builder import BagBuilder, builder_of, library_versions
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.context import SCALES
 from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.learned import Learned, Learner, StepSizes
@@ -60,6 +61,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "gradient_norm": None if np.isnan(learned.gradient_norm) else learned.gradient_norm,
         "rate": None if learned.steps is None else learned.steps.rate,
         "covered": learned.covered,
+        "context_scale": learned.context_scale,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
         "versions": versions(learned.builder),
@@ -110,6 +112,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         calibration=calibration,
         steps=_step_sizes(meta, arrays, scorer),
         covered=_share(meta.get("covered"), "covered"),
+        context_scale=_context_scale(meta.get("context_scale", "mean")),  # files from before have that
     )
     return model
 
@@ -125,6 +128,12 @@ def check_numbers(array: Array, shape: tuple[int | None, ...], name: str) -> Arr
 def _share(value: float | None, name: str) -> float | None:
     if value is not None:
         check_number(value, name, at_least=0)
+    return value
+
+
+def _context_scale(value: str) -> str:
+    if value not in SCALES:
+        raise TypeError(f"context_scale must be one of {SCALES}, got {value!r}")
     return value
 
 
