@@ -12,9 +12,10 @@ from cfmgml.common.files import load_arrays, save_arrays
 from cfmgml.common.segments import segment_ids, segment_sum
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels.context import Context, bag_lengths, bag_means, join_node_parts, join_parts
+from cfmgml.kernels.context_rows import ContextRows
 from cfmgml.kernels.factors import factorize
 from cfmgml.learning.scoring import ExplicitScorer
-from cfmgml.learning.solvers.cccp import Problem, solve_cccp
+from cfmgml.learning.solvers.cccp import Problem, column_squares, scores_of_rows, solve_cccp, sums_of_rows
 from cfmgml.learning.training import Training
 from cfmgml.model.files import load_model, save_model
 from cfmgml.stores import BagStore
@@ -50,7 +51,8 @@ def test_the_kernel_written_out_by_hand(rng):
     np.testing.assert_allclose(context.of_gram(K), written_out(K, bag_ptr, 0.3))
     for rows in (X, sparse.csr_array(X)):
         both = context.of_rows(rows)
-        np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+        both = both if rows is X else both.tocsr().toarray()
+        np.testing.assert_allclose(both @ both.T, context.of_gram(K))
 
 
 def test_bags_of_length_one_written_out_by_hand(rng):
@@ -61,7 +63,8 @@ def test_bags_of_length_one_written_out_by_hand(rng):
     np.testing.assert_allclose(context.of_gram(K), written_out(K, bag_ptr, 0.3, "unit"))
     for rows in (X, sparse.csr_array(X)):
         both = context.of_rows(rows)
-        np.testing.assert_allclose((both @ both.T) if rows is X else (both @ both.T).toarray(), context.of_gram(K))
+        both = both if rows is X else both.tocsr().toarray()
+        np.testing.assert_allclose(both @ both.T, context.of_gram(K))
     duals = rng.normal(size=(7, 2))
     weights = context.of_rows(X).T @ duals
     np.testing.assert_allclose(X.T @ context.split_duals(duals), context.split_weights(weights))
@@ -77,7 +80,9 @@ def test_lengths_of_bags(bags, kernel, monkeypatch):
 
 
 def test_a_bag_in_which_nothing_is_seen_adds_nothing():
-    np.testing.assert_array_equal(join_parts(np.ones((3, 2)), np.array([0, 2, 3]), np.array([0.0, 0.5])), [[1], [1], [3]])
+    np.testing.assert_array_equal(
+        join_parts(np.ones((3, 2)), np.array([0, 2, 3]), np.array([0.0, 0.5])), [[1], [1], [3]]
+    )
 
 
 def test_precision_and_sparsity_stay_written_out_by_hand(rng):
@@ -88,8 +93,25 @@ def test_precision_and_sparsity_stay_written_out_by_hand(rng):
     assert out.dtype == bag_means(X, context.bag_ptr).dtype == np.float32
     np.testing.assert_array_equal(K, before)
     both = context.of_rows(sparse.csr_array(X))
-    assert both.format == "csr"
-    assert both.shape == (7, 8)
+    assert both.tocsr().format == "csr"
+    assert both.shape == both.tocsr().shape == (7, 8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bags_held_once_are_as_rows_written_out(rng, dtype):
+    """All that solvers do with sparse rows."""
+    sizes = np.array([0, 2, 3, 7])
+    own, bags = (sparse.random_array((n, 4), density=0.6, rng=rng, format="csr") for n in (7, 3))
+    rows = ContextRows(own, bags, sizes).astype(dtype)
+    dense, weights, amounts = rows.tocsr().toarray(), rng.normal(size=(8, 3)), rng.normal(size=(7, 3))
+    weights, amounts = weights.astype(dtype), amounts.astype(dtype)
+    assert rows.dtype == dense.dtype == (rows @ weights).dtype == dtype
+    np.testing.assert_allclose(rows @ weights, dense @ weights, rtol=1e-5)
+    np.testing.assert_allclose(scores_of_rows(rows, weights), dense @ weights, rtol=1e-5)
+    np.testing.assert_allclose(sums_of_rows(rows, amounts), dense.T @ amounts, rtol=1e-5)
+    np.testing.assert_allclose(column_squares(rows), (dense**2).sum(0), rtol=1e-5)
+    np.testing.assert_allclose(rows.multiply(rows).sum(axis=1), (dense**2).sum(1), rtol=1e-5)
+    np.testing.assert_array_equal(rows.T.tocsr().toarray(), dense.T)
 
 
 def test_another_number_of_graphs_is_not_written_out_by_hand():
@@ -141,11 +163,12 @@ def test_the_gram_matrix_on_torchs_cpu(rng):
     ("kernel", "how"),
     [
         (WeisfeilerLehman(2), {}),
+        (WeisfeilerLehman(2), {"device": "torch:cpu"}),
         (NodeSum("linear"), {}),
         (NodeSum(gamma=1.0), {"rank": -1}),
         (NodeSum(gamma=1.0), {"device": "torch:cpu"}),
     ],
-    ids=["sparse", "dense", "rank", "device"],
+    ids=["sparse", "sparse on a device", "dense", "rank", "device"],
 )
 @pytest.mark.parametrize("scale", ["mean", "unit"])
 def test_every_way_to_train_gives_the_same_scores(bags, new, kernel, how, scale):
@@ -240,9 +263,14 @@ def test_features_wider_than_there_are_graphs(rng):
     np.testing.assert_allclose(*scores, atol=1e-3)
 
 
-@pytest.mark.parametrize("how", [{"solver": "paper"}, {"dtype": "float32"}, {"probability": True}], ids=str)
-def test_other_settings_go_with_context(bags, new, how):
-    model = CfMGML(NodeSum(), alpha=1e-2, context=0.5, random_state=0, **how).fit(bags)
+@pytest.mark.parametrize("kernel", [NodeSum(), WeisfeilerLehman(1)], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "how",
+    [{"solver": "paper"}, {"solver": "printed"}, {"dtype": "float32"}, {"probability": True}, {"refine": 2}],
+    ids=str,
+)
+def test_other_settings_go_with_context(bags, new, kernel, how):
+    model = CfMGML(kernel, alpha=1e-2, context=0.5, random_state=0, **how).fit(bags)
     assert model.decision_function(new).shape == (new.n_bags, 10)
     assert np.isfinite(model.predict_proba(new) if model.probability else model.decision_function(new)).all()
 

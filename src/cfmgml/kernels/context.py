@@ -22,6 +22,7 @@ from cfmgml.common.typing import FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
 from cfmgml.kernels.compose import scale_rows
+from cfmgml.kernels.context_rows import ContextRows
 from cfmgml.kernels.gram import compute_gram
 
 if TYPE_CHECKING:
@@ -82,12 +83,12 @@ class Context:
         if not self.share:
             return rows
         own, around = np.sqrt(1 - self.share), np.sqrt(self.share)
-        bag, means = segment_ids(self.bag_ptr), bag_rows(rows, self.bag_ptr)
+        means = bag_rows(rows, self.bag_ptr)
         if self.bag_lengths is not None:
             means = scale_rows(means, inverse(self.bag_lengths))
         if not sparse.issparse(rows):
-            return np.hstack([own * rows, around * means[bag]])
-        return sparse.hstack([own * rows, around * means[bag]], format="csr")
+            return np.hstack([own * rows, around * means[segment_ids(self.bag_ptr)]])
+        return ContextRows(own * rows, around * means, self.bag_ptr)
 
     def split_weights(self, weights: FloatArray) -> FloatArray:
         """From weights of `of_rows`, (2 d, n_labels), those of a graph's two parts side by side, (d, 2 n_labels)."""
