@@ -67,6 +67,7 @@ DATA = {
     "cora": ("Cora, title terms with references", cora, "disjoint"),
     "dblp_sentences": ("DBLP, abstracts by sentence", dblp_sentences, "bags"),
 }
+PAIRS = {"cora": (0,), "hallmarks": (1,), "dblp_sentences": (1,)}  # that "whole" chooses from; elsewhere, both
 
 # -- methods: all that is tried stands here --------------------------------------------------
 
@@ -83,6 +84,10 @@ class Way:
 
 
 ALPHAS = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+LABELS = {  # how labels weigh, and alphas that go with it
+    "ranked": ({}, (1e-3, 3e-4, 1e-4, 3e-5)),
+    "alike": ({"loss": "hamming", "term_weights": "sum", "class_weight": "balanced"}, (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)),
+}
 METHODS = {
     "tf-idf": Way("tf-idf, logistic regression", dict(TfIdf.compared[0].grid)),
     "context": Way(
@@ -93,6 +98,11 @@ METHODS = {
         "CfMGML, labels weigh the same, context and class weights chosen",
         {"context": (0.0, 0.6, 0.9), "class_weight": (None, "balanced"), "alpha": (1e-2, 3e-3, 1e-3, 3e-4)},
         {"loss": "hamming", "term_weights": "sum"},
+    ),
+    "whole": Way(
+        "CfMGML, the whole as loud as a part, its share and how labels weigh chosen",
+        {"pairs": (0, 1), "context": (0.3, 0.6), "labels": tuple(LABELS)},
+        {"context_scale": "unit"},
     ),
     "default": Way("CfMGML, as it comes (alpha chosen)"),
     "former": Way("CfMGML, the former recipe", kernel=WeisfeilerLehman(1, tfidf=True), former=True),
@@ -114,15 +124,18 @@ def fits(name, load_bags, rows, grid):
             yield setting, bags, TfIdf(**way.fixed, **setting).fit(bags[rows])
             continue
         bags = load_bags(way.former, bool(setting.get("pairs", 1)))
-        own = {key: value for key, value in setting.items() if key != "pairs"}
+        own = {key: value for key, value in setting.items() if key not in ("pairs", "labels")}
+        labels, alphas = LABELS.get(setting.get("labels"), ({}, ALPHAS))
+        alphas = grid.get("alpha", alphas)
         suited = kernel_named("auto", bags) if bags.builder.pairs else WeisfeilerLehman(0, tfidf=True, min_graphs=2)
-        models = CfMGML(way.kernel or suited, **way.fixed, **own).fit_path(bags[rows], grid["alpha"])
-        yield from (({**setting, "alpha": a}, bags, model) for a, model in zip(grid["alpha"], models, strict=True))
+        models = CfMGML(way.kernel or suited, **way.fixed, **labels, **own).fit_path(bags[rows], alphas)
+        yield from (({**setting, "alpha": a}, bags, model) for a, model in zip(alphas, models, strict=True))
 
 
-def measured(name, load_bags, fold, inner):
+def measured(name, load_bags, fold, inner, pairs):
     """What the setting with the best average precision in the inner fold reaches in the outer one."""
-    found = fits(name, load_bags, inner.train, METHODS[name].grid)
+    grid = {**METHODS[name].grid, "pairs": pairs} if name == "whole" else METHODS[name].grid
+    found = fits(name, load_bags, inner.train, grid)
     scores = [(model.score(bags[inner.test]), setting) for setting, bags, model in found]
     best, chosen = max(scores, key=lambda pair: pair[0])
     start = time.process_time()
@@ -150,7 +163,7 @@ def measure(folder, only, methods, n_folds):
         folds = [one for one in make_folds(bags, FoldPlan(DATA[data][2], N_FOLDS, N_INNER, 0)) if one.outer == number]
         (fold,), inner = [one for one in folds if one.inner is None], next(one for one in folds if one.inner == 0)
         row = {"data": data, "method": name, "fold": number, "n_bags": bags.n_bags, "n_graphs": bags.n_graphs}
-        row |= measured(name, functools.partial(load, data, folder), fold, inner)
+        row |= measured(name, functools.partial(load, data, folder), fold, inner, PAIRS.get(data, (0, 1)))
         with ROWS.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(row, flush=True)

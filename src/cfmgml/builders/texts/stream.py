@@ -24,7 +24,7 @@ from cfmgml.builders.texts.files import (
 from cfmgml.builders.texts.sentences import texts_of
 from cfmgml.common.segments import segment_sum
 from cfmgml.common.tables import format_of, stream_table
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import IntArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput
 from cfmgml.data.streams import BagStream, Piece
@@ -86,7 +86,7 @@ class TextStream(BagStream):
     # -- what depends on all documents -------------------------------------------------------
 
     def settle(self, settled: Any) -> Any:
-        """Check names and labels; count words, if graphs depend on that and they were not counted."""
+        """Check names and labels; count words and learn their vectors, if graphs depend on that and it was not done."""
         self._table = read_labels(self._labels) if self._labels else None
         names: list[str] = []
         own: set[str] = set()
@@ -104,18 +104,25 @@ class TextStream(BagStream):
             self._table = table_of_sets({"": sorted(own)}, self._source)
         which = self._label_names if self._table is None else self._table.in_order(self._label_names).label_names
         self._label_remarks = remark_labels(which, matched)
-        if self._builder.counted and self._builder.vocabulary is None:
-            settled = settled or self._count()
-            self._builder = replace(self._builder, vocabulary=settled)
+        if settled is None:
+            settled = self._settled()
+        self._builder = replace(self._builder, **settled)
         return settled
 
-    def _count(self) -> Any:
-        split = self._builder.split
-        runs = ((first, documents.contents) for first, documents in self._documents())
-        texts = (
-            t for first, run in runs for k, document in enumerate(run, first) for t in texts_of(document, k, split)
-        )
-        return count_texts(texts, self._builder).to_json()
+    def _settled(self) -> Json:
+        """What the builder has to know of all texts and does not know yet."""
+        settled: Json = {}
+        if self._builder.counted and self._builder.vocabulary is None:
+            settled["vocabulary"] = count_texts(self._texts(), self._builder).to_json()
+        learned = self._builder.having_learned(self._texts())
+        if learned is not self._builder:
+            settled["word_vectors"] = learned.word_vectors
+        return settled
+
+    def _texts(self) -> Iterator[str]:
+        for first, documents in self._documents():
+            for number, document in enumerate(documents.contents, first):
+                yield from texts_of(document, number, self._builder.split)
 
     # -- building ----------------------------------------------------------------------------
 
