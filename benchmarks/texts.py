@@ -67,7 +67,6 @@ DATA = {
     "cora": ("Cora, title terms with references", cora, "disjoint"),
     "dblp_sentences": ("DBLP, abstracts by sentence", dblp_sentences, "bags"),
 }
-PAIRS = {"cora": (0,), "hallmarks": (1,), "dblp_sentences": (1,)}  # that "whole" chooses from; elsewhere, both
 
 # -- methods: all that is tried stands here --------------------------------------------------
 
@@ -81,13 +80,11 @@ class Way:
     fixed: dict = field(default_factory=dict)  # further parameters of the estimator
     kernel: object = None  # None: what suits the bags
     former: bool = False  # built as `KEYWORDS` says
+    pairs: bool | None = True  # whether pairs of words are nodes; None: in sentences, not in whole abstracts
 
 
 ALPHAS = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-LABELS = {  # how labels weigh, and alphas that go with it
-    "ranked": ({}, (1e-3, 3e-4, 1e-4, 3e-5)),
-    "alike": ({"loss": "hamming", "term_weights": "sum", "class_weight": "balanced"}, (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)),
-}
+ALIKE = {"loss": "hamming", "term_weights": "sum", "class_weight": "balanced"}  # labels weigh the same
 METHODS = {
     "tf-idf": Way("tf-idf, logistic regression", dict(TfIdf.compared[0].grid)),
     "context": Way(
@@ -100,9 +97,10 @@ METHODS = {
         {"loss": "hamming", "term_weights": "sum"},
     ),
     "whole": Way(
-        "CfMGML, the whole as loud as a part, its share and how labels weigh chosen",
-        {"pairs": (0, 1), "context": (0.3, 0.6), "labels": tuple(LABELS)},
-        {"context_scale": "unit"},
+        "CfMGML, labels weigh the same, the whole as loud as a part, its share chosen",
+        {"context": (0.3, 0.6), "alpha": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)},
+        {"context_scale": "unit", **ALIKE},
+        pairs=None,
     ),
     "default": Way("CfMGML, as it comes (alpha chosen)"),
     "former": Way("CfMGML, the former recipe", kernel=WeisfeilerLehman(1, tfidf=True), former=True),
@@ -117,25 +115,23 @@ def load(data, folder, former, pairs=True):
 def fits(name, load_bags, rows, grid):
     """Every setting of a grid, with the model that it gives and the bags it is for; alphas are fitted as a path."""
     way = METHODS[name]
+    pairs = way.pairs if way.pairs is not None else DATA[load_bags.args[0]][2] == "bags"
     others = {key: values for key, values in grid.items() if key not in ("alpha",)}
     for setting in (dict(zip(others, values, strict=True)) for values in product(*others.values())):
         if name == "tf-idf":
             bags = load_bags(way.former)
             yield setting, bags, TfIdf(**way.fixed, **setting).fit(bags[rows])
             continue
-        bags = load_bags(way.former, bool(setting.get("pairs", 1)))
-        own = {key: value for key, value in setting.items() if key not in ("pairs", "labels")}
-        labels, alphas = LABELS.get(setting.get("labels"), ({}, ALPHAS))
-        alphas = grid.get("alpha", alphas)
+        bags = load_bags(way.former, bool(setting.get("pairs", pairs)))
+        own = {key: value for key, value in setting.items() if key != "pairs"}
         suited = kernel_named("auto", bags) if bags.builder.pairs else WeisfeilerLehman(0, tfidf=True, min_graphs=2)
-        models = CfMGML(way.kernel or suited, **way.fixed, **labels, **own).fit_path(bags[rows], alphas)
-        yield from (({**setting, "alpha": a}, bags, model) for a, model in zip(alphas, models, strict=True))
+        models = CfMGML(way.kernel or suited, **way.fixed, **own).fit_path(bags[rows], grid["alpha"])
+        yield from (({**setting, "alpha": a}, bags, model) for a, model in zip(grid["alpha"], models, strict=True))
 
 
-def measured(name, load_bags, fold, inner, pairs):
+def measured(name, load_bags, fold, inner):
     """What the setting with the best average precision in the inner fold reaches in the outer one."""
-    grid = {**METHODS[name].grid, "pairs": pairs} if name == "whole" else METHODS[name].grid
-    found = fits(name, load_bags, inner.train, grid)
+    found = fits(name, load_bags, inner.train, METHODS[name].grid)
     scores = [(model.score(bags[inner.test]), setting) for setting, bags, model in found]
     best, chosen = max(scores, key=lambda pair: pair[0])
     start = time.process_time()
@@ -163,7 +159,7 @@ def measure(folder, only, methods, n_folds):
         folds = [one for one in make_folds(bags, FoldPlan(DATA[data][2], N_FOLDS, N_INNER, 0)) if one.outer == number]
         (fold,), inner = [one for one in folds if one.inner is None], next(one for one in folds if one.inner == 0)
         row = {"data": data, "method": name, "fold": number, "n_bags": bags.n_bags, "n_graphs": bags.n_graphs}
-        row |= measured(name, functools.partial(load, data, folder), fold, inner, PAIRS.get(data, (0, 1)))
+        row |= measured(name, functools.partial(load, data, folder), fold, inner)
         with ROWS.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(row, flush=True)
