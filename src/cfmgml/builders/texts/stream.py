@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.base import read_text, with_label_names
 from cfmgml.builders.texts.counting import count_texts
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
 
 DOCUMENTS_AT_ONCE = 1000
+ALONE = 5 * DOCUMENTS_AT_ONCE  # so many documents are built before worker processes would have started
+WAVE = 4  # runs of documents for each worker: what is built and not yet taken is bounded
 
 
 class TextStream(BagStream):
@@ -53,6 +56,7 @@ class TextStream(BagStream):
         self._keys: list[str] = []  # of each document in a table of labels of its own
         self._n_empty, self._empty = 0, dict[int, int]()  # texts without words: of what is written, of each input
         self._repeated, self._label_remarks = RepeatedGraphs(), dict[str, Any]()
+        self._n_documents = 0
 
     @property
     def key(self) -> Any:
@@ -93,6 +97,7 @@ class TextStream(BagStream):
         for _, documents in self._documents():
             names += documents.names
             own.update(label for row in documents.labels or () for label in row or ())
+        self._n_documents = len(names)
         if self._is_table:
             check_names_differ(names, self._source, self._columns)
         matched = RowMatch()
@@ -127,13 +132,27 @@ class TextStream(BagStream):
     # -- building ----------------------------------------------------------------------------
 
     def pieces(self, start: int) -> Iterator[Piece]:
-        for first, documents in self._documents(start):
-            given = self._label_arguments(documents, first)
-            bags = self._builder.build(documents.contents, bag_names=documents.names, text=self._text, **given)
+        for first, bags in self._built(start):
             inputs = first + np.arange(bags.n_bags)
             self._repeated.add(bags, inputs)
             self._empty |= dict(zip(inputs.tolist(), _n_blank(bags).tolist(), strict=True))
             yield with_label_names(bags, self._label_names), inputs
+
+    def _built(self, start: int) -> Iterator[tuple[int, BagDataset]]:
+        """Bags of runs of documents, each with the number of its first; many are built in worker processes."""
+        todo = ((first, self._builder, documents.contents, self._arguments(documents, first))
+                for first, documents in self._documents(start))  # fmt: skip
+        one_by_one = self._n_documents - start <= ALONE or self._builder.encoder is not None  # workers do not know that
+        workers = 1 if one_by_one else effective_n_jobs(-1)
+        if workers == 1:
+            yield from (_build_run(*run) for run in todo)
+            return
+        with Parallel(n_jobs=workers, return_as="generator") as parallel:
+            while wave := list(itertools.islice(todo, WAVE * workers)):
+                yield from parallel(delayed(_build_run)(*run) for run in wave)
+
+    def _arguments(self, documents: Documents, first: int) -> Json:
+        return {**self._label_arguments(documents, first), "bag_names": documents.names, "text": self._text}
 
     def report(self, start: int, stop: int) -> Any:
         n_empty = sum(self._empty.pop(number, 0) for number in range(start, stop))
@@ -162,6 +181,12 @@ class TextStream(BagStream):
             **self._label_remarks,
         }
         return {**self._builder.told(), **told}
+
+
+def _build_run(
+    first: int, builder: "TextBuilder", contents: list[str | list[str]], given: Json
+) -> tuple[int, BagDataset]:
+    return first, builder.build(contents, **given)
 
 
 def _n_blank(bags: BagDataset) -> IntArray:
