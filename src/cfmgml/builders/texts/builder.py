@@ -54,6 +54,7 @@ class TextBuilder(Builder):
     nouns = "texts"
     part = "sentence"
     words = True
+    context_scale = "unit"
     form = Form("text", "A text, cut into sentences")
     file_options = TextOptions
     help = (
