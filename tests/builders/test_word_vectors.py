@@ -163,7 +163,7 @@ def test_another_encoder_of_that_name_is_refused():
 @pytest.mark.parametrize(
     ("encode", "message"),
     [
-        (lambda words: [1.0] * len(words), r"must give finite numbers of shape \(2, n_columns\)"),
+        (lambda words: [1.0] * len(words), r"must give finite numbers of shape \(3, n_columns\)"),
         (lambda words: [[np.nan]] * len(words), "must give finite numbers"),
         (lambda words: [[1.0, 2.0]], "must give finite numbers"),
     ],

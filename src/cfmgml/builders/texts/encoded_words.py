@@ -10,7 +10,7 @@ from cfmgml.builders.texts.descriptions import WordDescription
 from cfmgml.common.typing import ArrayLike, FloatArray, Json
 
 Encode = Callable[[list[str]], ArrayLike]  # from strings to an array (n_strings, n_columns)
-PROBE = ["gene", "A tumour grows."]  # an encoder is known again by what it says of these
+PROBE = ["the", "hand", "A tumour grows and the cells are small."]  # an encoder is known again by what it says of these
 PROBED = 8  # columns of each
 CLOSE = 1e-2  # numbers may differ a little from machine to machine
 
@@ -60,7 +60,7 @@ class EncodedWords(WordDescription):
         return self._vectors(PROBE)
 
     def identity(self) -> Json:
-        probe = self._probe[:, :PROBED].round(4).astype(np.float64)
+        probe = self._probe[:, :PROBED].astype(np.float64).round(4)
         return {"name": self.name, "columns": self.n_columns, "gamma": self.gamma, "probe": probe.tolist()}
 
     def is_like(self, identity: Json) -> bool:
