@@ -37,11 +37,13 @@ def make_texts(n_texts: int, file: Path) -> None:
     chances = 1 / np.arange(1, N_WORDS + 1)
     chances /= chances.sum()
     with open(file, "w") as stream:
-        for number in range(n_texts):
-            drawn = rng.choice(words, size=(SENTENCES, WORDS), p=chances)
-            text = " ".join(f"{' '.join(row).capitalize()}." for row in drawn)
-            labels = [name for name in LABELS if rng.random() < 0.4]
-            stream.write(json.dumps({"id": f"text {number}", "text": text, "labels": labels}) + "\n")
+        for start in range(0, n_texts, 1000):  # at a time: each draw adds up all chances
+            size = min(1000, n_texts - start)
+            drawn = rng.choice(words, size=(size, SENTENCES, WORDS), p=chances)
+            for number, sentences in enumerate(drawn, start):
+                text = " ".join(f"{' '.join(row).capitalize()}." for row in sentences)
+                labels = [name for name in LABELS if rng.random() < 0.4]
+                stream.write(json.dumps({"id": f"text {number}", "text": text, "labels": labels}) + "\n")
 
 
 def make_pictures(n_pictures: int, folder: Path) -> None:
