@@ -256,6 +256,7 @@ whose settings name no class_weight). With the whole as loud as a part (`CfMGML(
 term_weights="sum", class_weight="balanced")`): context of .3 or .6, alpha of 1e-2 to 1e-4, pairs of words in sentences
 and not in whole abstracts. Papers with references are in folds that share no graph, so that a fold trains on
 474 to 608 of DB's 786 bags, 202 to 361 of CV's 479 and DM's 495, 184 to 493 of Cora's 957.
+Where labels weigh the same, the alpha that ranks labels best leaves few scores above 0, and macro-F1 suffers.
 Tf-idf scores a sentence by what it learned from whole documents. Cora's titles are terms without order: no pairs there.
 {notes}"""
 
@@ -283,6 +284,19 @@ figure.
   .845 / .916, scaled .3 .957 / .846 / .916, scaled .15 .951 / .843 / .907; weighing the same and balanced, the mean
   .953 / .840 / .916, scaled .15 .950, .3 .955 / .845 / .911, .6 .935 / .699 / .840, the document's own sublinear
   tf-idf .3 .956 / .850 / .923.
+- Words as vectors (`features="corpus"`, learned from the training part of each fold, their sums beside the words):
+  DBLP (DM), inner folds 0 and 1 of the first training fold, labels weighing the same, the whole as loud, best of four
+  alphas, average precision .769 and .769 without vectors, .761 and .773 with vectors of weight .3, .759 with equal
+  weights in the first. So they are off unless asked for.
+
+## Speed
+- `python benchmarks/build_stores.py --texts 2500 12500 --pictures`, on a machine whose two cores were shared by many
+  others, so that CPU seconds count: 20,000 sentences in one process 4,825 a CPU second, start and all (475 MiB);
+  100,000 with two worker processes 6,767 a CPU second (910 MiB, memory that processes share counted for each). Half
+  of the CPU seconds is what two free cores would need. A build of 1,000,000 was stopped at 180,000 for want of time:
+  23 CPU s of which 5 in the command itself, the processes' peaks together 960 MiB.
+- `python benchmarks/word_vectors.py`: vectors of 10,000,000 words in 24.5 CPU s, 1.9 MiB in a file, 1.6 GiB of memory
+  with the texts.
 """
 
 
