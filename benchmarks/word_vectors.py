@@ -35,9 +35,7 @@ def main():
     vectors = learn_vectors(texts)
     seconds = time.process_time() - start
     size, peak = len(json.dumps(vectors.to_json())) / 2**20, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    print(
-        f"{n_words:,} words: {seconds:.1f} CPU s, {len(vectors.words):,} vectors: {size:.1f} MiB; peak {peak:.0f}"
-    )
+    print(f"{n_words:,} words: {seconds:.1f} CPU s, {len(vectors.words):,} vectors: {size:.1f} MiB; peak {peak:.0f}")
 
 
 if __name__ == "__main__":
