@@ -294,11 +294,12 @@ figure.
   instead of .465, and .758 instead of .772. So what is lost is thresholds, not ranking; models have none but 0 yet.
 
 ## Speed
-- `python benchmarks/build_stores.py --texts 2500 12500 --pictures`, on a machine whose two cores were shared by many
-  others, so that CPU seconds count: 20,000 sentences in one process 4,825 a CPU second, start and all (475 MiB);
-  100,000 with two worker processes 6,767 a CPU second (910 MiB, memory that processes share counted for each). Half
-  of the CPU seconds is what two free cores would need. A build of 1,000,000 was stopped at 180,000 for want of time:
-  23 CPU s of which 5 in the command itself, the processes' peaks together 960 MiB.
+- `python benchmarks/build_stores.py --texts 2500 12500 125000 --pictures`, on a machine whose two cores were shared
+  by many others, so that CPU seconds count: 20,000 sentences in one process 4,825 a CPU second, start and all (475
+  MiB); with two worker processes 100,000 sentences 6,767 a CPU second (910 MiB, memory that processes share counted
+  for each), 1,000,000 sentences 7,829 a CPU second (128 CPU s, 1,146 MiB, 270 MiB on disk). About a fifth is done by
+  the command itself and the rest by the workers, so two free cores need half of the CPU seconds: some 15,000
+  sentences a second.
 - `python benchmarks/word_vectors.py`: vectors of 10,000,000 words in 24.5 CPU s, 1.9 MiB in a file, 1.6 GiB of memory
   with the texts.
 """
