@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
+from cfmgml.data.builder import known_builder
 from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
 from cfmgml.learning.ways import ways
 from cfmgml.model_selection import (
@@ -157,6 +158,15 @@ def test_kernels_with_features_are_tried_by_them(monkeypatch):
     monkeypatch.setattr(WeisfeilerLehman, "tile", None)
     choice = choose_kernel_and_alpha(CfMGML(max_iter=5), bags, candidate_kernels(bags, n_iter=1), [1e-2])
     assert list(choice.tried) == ["wl", "wl with edge labels"]
+
+
+def test_texts_let_the_whole_speak_as_loudly_as_a_part():
+    texts, numbers = bags_from_texts(["Warm hands."]).builder, random_bags(2).builder
+    scales = [known_builder(builder).context_scale for builder in (texts, numbers)]
+    assert scales == ["unit", "mean"]
+    settings = {name: way.settings for name, way in ways(scale="unit").items()}
+    assert [name for name in settings if "context_scale" in settings[name]] == ["once, balanced, context 0.6"]
+    assert settings["once, balanced, context 0.6"]["context_scale"] == "unit"
 
 
 def test_the_way_that_is_best_on_held_out_bags_is_chosen():

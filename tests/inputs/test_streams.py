@@ -75,12 +75,33 @@ def papers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"single_graph": True}, {"pairs": False, "threshold": 0.5, "max_keywords": 3}, {"recipe": 2}]
+    "options",
+    [
+        {},
+        {"single_graph": True},
+        {"pairs": False, "threshold": 0.5, "max_keywords": 3},
+        {"recipe": 2},
+        {"features": "corpus"},
+    ],
 )
 def test_texts_of_a_table(papers, tmp_path, options):
     store = compare("texts", [papers], tmp_path, **options)
     assert store.n_partitions > 1
     assert store.info["n_without_keywords"] == 1
+
+
+def test_many_texts_are_built_in_workers(papers, tmp_path, monkeypatch):
+    ends = []
+
+    def in_two(n_jobs):
+        ends.append(n_jobs)
+        return 2
+
+    monkeypatch.setattr(stream, "ALONE", 2)
+    monkeypatch.setattr(stream, "WAVE", 1)  # several waves
+    monkeypatch.setattr(stream, "effective_n_jobs", in_two)
+    compare("texts", [papers], tmp_path)
+    assert ends == [-1]
 
 
 def test_texts_with_labels_elsewhere_or_none(papers, tmp_path):

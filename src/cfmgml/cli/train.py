@@ -129,6 +129,7 @@ def train(
     engine = engine_of(dask, n_jobs)
     check_target(out)
     check_compute(device, dtype)
+    from cfmgml.data.builder import known_builder
     from cfmgml.learning.ways import ways
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.model_selection import candidate_kernels, kernel_named
@@ -165,7 +166,7 @@ def train(
     )
     if in_store or (rounds is None and strength is not None):  # an alpha belongs to a way to learn
         rounds = 0
-    tried_ways = ways(context, rounds)
+    tried_ways = ways(context, rounds, known_builder(some.builder).context_scale)
     if kernel == "auto":
         tried = candidate_kernels(some, gamma=gamma, n_iter=n_iter, edge_labels=compared)
         chosen, best = _choose_kernel(model, bags, tried, strength, seed) or (chosen, strength)

@@ -130,6 +130,7 @@ class BagBuilder(ABC):
     libraries: ClassVar[tuple[str, ...]] = ()  # on whose versions the graphs depend
     graphs_per_partition: ClassVar[int] = 10_000  # of a store
     words: ClassVar[bool] = False  # nodes are words
+    context_scale: ClassVar[str] = "mean"  # of `CfMGML`, that suits its bags
     drawn_with: ClassVar[Mapping[str, Any]] = {}  # what `show` is given where a prediction is drawn on its input
 
     def __init_subclass__(cls) -> None:

@@ -36,7 +36,7 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     bags, how = check_bags(X), path[0]
     labels, known = check_targets(bags, Y)
     kernel = choose_kernel(how.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
-    context = Context(bags.bag_ptr, float(how.context))
+    context = Context(bags.bag_ptr, float(how.context), how.context_scale)
     train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, keep_on_device=how.is_cccp)
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
     solution: Solution[Any] | None = None
@@ -57,7 +57,8 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
         learned = Learned.of(bags, names, counts, scorer, final, representatives, calibration)
         covered = share_covered(scores, bags.bag_ptr, labels & known)
-        all_learned.append(replace(learned, covered=covered, approximation_error=train.approximation_error))
+        learned = replace(learned, covered=covered, context_scale=how.context_scale)
+        all_learned.append(replace(learned, approximation_error=train.approximation_error))
     return all_learned
 
 

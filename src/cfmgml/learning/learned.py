@@ -45,6 +45,7 @@ class Learned:
     steps: StepSizes | None = None  # None: the weights do not come from `partial_fit`
     approximation_error: float | None = None  # of kernel values, on graphs kept aside; None: not measured
     covered: float | None = None  # how many training graphs had one of their bag's labels; None: not counted
+    context_scale: str = "mean"  # of the bag's part of scores, if they have one
 
     @classmethod
     def of(
@@ -87,12 +88,19 @@ class Learned:
     def graph_scores(self, bags: BagDataset) -> FloatArray:
         """(n_graphs, n_labels)."""
         scores = self.scorer.scores(bags.graphs)
-        return (join_parts(scores, bags.bag_ptr) if self.has_context else scores) + self.intercept
+        if self.has_context:
+            scores = join_parts(scores, bags.bag_ptr, self._bag_lengths(bags))
+        return scores + self.intercept
 
     def node_scores(self, bags: BagDataset) -> FloatArray:
         """(n_nodes, n_labels): what each node adds to its graph's score."""
         scores = self.scorer.node_scores(bags.graphs)
-        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr) if self.has_context else scores
+        if not self.has_context:
+            return scores
+        return join_node_parts(scores, bags.graphs.node_ptr, bags.bag_ptr, self._bag_lengths(bags))
+
+    def _bag_lengths(self, bags: BagDataset) -> FloatArray | None:
+        return self.scorer.bag_lengths(bags.graphs, bags.bag_ptr) if self.context_scale == "unit" else None
 
     def paint(self, bags: BagDataset, contributions: FloatArray, allowed: BoolArray) -> IntArray:
         """(n_nodes,): each node's label among those that its bag is allowed, (n_bags, n_labels); -1 for none."""

@@ -15,12 +15,12 @@ from scipy import sparse
 from cfmgml.common.compute import Compute
 from cfmgml.common.progress import say
 from cfmgml.common.segments import lengths, offsets, segment_ids
-from cfmgml.common.typing import Array, FloatArray, Rows
+from cfmgml.common.typing import Array, FloatArray, IntArray, Rows
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.approximation import settle_rank, told
 from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
-from cfmgml.kernels.context import Context
+from cfmgml.kernels.context import Context, bag_lengths
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.learning.unshared_columns import UnsharedColumns, merge_unshared_columns
@@ -54,6 +54,10 @@ class Scorer(ABC):
     @abstractmethod
     def weights(self) -> FloatArray:
         """(n_features, n_scores)."""
+
+    def bag_lengths(self, graphs: GraphBatch, bag_ptr: IntArray) -> FloatArray:
+        """What bags' means are divided by in a context of scale "unit"."""
+        return bag_lengths(self.kernel, graphs, bag_ptr, Compute())
 
     @abstractmethod
     def with_weights(self, weights: FloatArray) -> "Scorer":
@@ -110,6 +114,9 @@ class DualScorer(Scorer):
     def scores(self, graphs: GraphBatch) -> FloatArray:
         done = [self.columns.against(part) @ self.dual_coef for part in _chunks(graphs)]
         return np.concatenate(done).astype(np.float64, copy=False)
+
+    def bag_lengths(self, graphs: GraphBatch, bag_ptr: IntArray) -> FloatArray:
+        return bag_lengths(self.kernel, graphs, bag_ptr, self.compute)
 
     @cached_property
     def columns(self) -> GramColumns:
@@ -212,7 +219,7 @@ def training_rows(
     Which of this is done with ``rank="auto"`` is `cfmgml.kernels.approximation`'s to say.
     """
     how = settle_rank(kernel, graphs, rank, compute)
-    kernel = how.kernel
+    kernel, context = how.kernel, context.settled(how.kernel, graphs, compute)
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute, approximation_error=how.error)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs)

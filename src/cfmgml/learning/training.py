@@ -10,6 +10,7 @@ from cfmgml.common.compute import Compute
 from cfmgml.common.numbers import check_number
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.kernels.approximation import AUTO
+from cfmgml.kernels.context import SCALES
 from cfmgml.kernels.function import KernelLike
 from cfmgml.learning.objective import RankLoss
 
@@ -31,6 +32,7 @@ class Training:
     irrelevant: str
     temperature: float
     context: float
+    context_scale: str
     n_rounds: int | None
     max_iter: int | None
     tol: float
@@ -53,6 +55,8 @@ class Training:
         check_number(self.alpha, "alpha", above=0)
         check_number(self.temperature, "temperature", at_least=0)
         check_number(self.context, "context", at_least=0, below=1)
+        if self.context_scale not in SCALES:
+            raise ValueError(f"context_scale must be one of {SCALES}, got {self.context_scale!r}.")
         check_number(self.tol, "tol", at_least=0)
         check_number(self.refine, "refine", at_least=0, below=2**31, whole=True)
         if self.refine and not self.is_cccp:

@@ -22,8 +22,10 @@ class Way:
     alphas: tuple[float, ...]
 
 
-def ways(context: float | None = None, refine: int | None = None) -> dict[str, Way]:
+def ways(context: float | None = None, refine: int | None = None, scale: str = "mean") -> dict[str, Way]:
     """Ways to learn, by name, with the context and the rounds of refinement that are given; None tries both.
+
+    ``scale`` is how loudly a bag speaks where labels weigh the same, rare ones too (`BagBuilder.context_scale`).
 
     >>> list(ways())
     ['once', 'once, balanced, context 0.6', 'again', 'again, context 0.6']
@@ -37,6 +39,7 @@ def ways(context: float | None = None, refine: int | None = None) -> dict[str, W
     if refine is None:
         share = CONTEXT if context is None else context
         fair: Settings = {**ALIKE_TERMS, "class_weight": "balanced", "context": share, "refine": 0}
+        fair["context_scale"] = scale
         found["once, balanced" + _with(share)] = Way(fair, BALANCED)
     if refine != 0:
         again: Settings = {"refine": refine or ROUNDS}

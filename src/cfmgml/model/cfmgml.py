@@ -71,6 +71,10 @@ class CfMGML(BagEstimator):
         From 0 to below 1: how much of a graph's score comes from its bag as a whole. What else is in
         a picture helps to name a region of it: on VOC 2012 .6 to .8 won on training folds. 0, the default, scores a
         graph the same in whatever bag it is. For bags in memory only, not for stores and streams.
+    context_scale
+        How loudly a bag speaks in ``context``: as the ``"mean"`` of its graphs' vectors, which is the shorter the more
+        they differ, or, scaled to length 1, as loudly as a graph (``"unit"``), which won for texts
+        (``docs/results/texts.md``).
     refine
         Most rounds of learning again from the model's own annotation of the training graphs (`learning.refinement`),
         which labels graphs far better; 0 learns once. For ``cccp`` and bags in memory.
@@ -141,6 +145,7 @@ class CfMGML(BagEstimator):
         verbose: bool = False,
         context: float = 0.0,
         refine: int = 0,
+        context_scale: str = "mean",
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -152,6 +157,7 @@ class CfMGML(BagEstimator):
         self.irrelevant = irrelevant
         self.temperature = temperature
         self.context = context
+        self.context_scale = context_scale
         self.refine = refine
         self.n_rounds = n_rounds
         self.max_iter = max_iter

@@ -17,6 +17,7 @@ from cfmgml.common.typing import Array, Arrays, FloatArray, Json
 from cfmgml.data.builder import BagBuilder, builder_of, library_versions
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
+from cfmgml.kernels.context import SCALES
 from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.learned import Learned, Learner, StepSizes
@@ -61,6 +62,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "rate": None if learned.steps is None else learned.steps.rate,
         "covered": learned.covered,
         "approximation_error": learned.approximation_error,
+        "context_scale": learned.context_scale,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
         "versions": versions(learned.builder),
@@ -112,6 +114,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         steps=_step_sizes(meta, arrays, scorer),
         covered=_share(meta.get("covered"), "covered"),
         approximation_error=_error(meta.get("approximation_error")),
+        context_scale=_context_scale(meta.get("context_scale", "mean")),  # files from before have that
     )
     return model
 
@@ -134,6 +137,12 @@ def _error(value: float | None) -> float | None:
 def _share(value: float | None, name: str) -> float | None:
     if value is not None:
         check_number(value, name, at_least=0)
+    return value
+
+
+def _context_scale(value: str) -> str:
+    if value not in SCALES:
+        raise TypeError(f"context_scale must be one of {SCALES}, got {value!r}")
     return value
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from cfmgml.builders.base import Builder
 from cfmgml.builders.texts.answering import answer_text
 from cfmgml.builders.texts.cooccurrence import Vocabulary, pairs_within
+from cfmgml.builders.texts.counting import different_texts
 from cfmgml.builders.texts.descriptions import WordDescription, description_names, find_description
 from cfmgml.builders.texts.drawing import plot_text_bag
 from cfmgml.builders.texts.files import TextOptions, text_bags
@@ -21,6 +22,7 @@ from cfmgml.builders.texts.keyword_graphs import (
     add_pairs,
     add_repeats,
     batch_of,
+    describe_nodes,
     join_graphs,
     placed,
 )
@@ -30,7 +32,7 @@ from cfmgml.builders.texts.stop_words import ENGLISH, FUNCTION_WORDS, SINGLE_LET
 from cfmgml.builders.texts.stream import TextStream
 from cfmgml.builders.texts.text_graphs import Running, text_graphs
 from cfmgml.common.segments import lengths, offsets, segment_max
-from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray
+from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import PARAMETERS, FileInput, parameter, state
 from cfmgml.data.checks import label_codes
@@ -52,6 +54,7 @@ class TextBuilder(Builder):
     nouns = "texts"
     part = "sentence"
     words = True
+    context_scale = "unit"
     form = Form("text", "A text, cut into sentences")
     file_options = TextOptions
     help = (
@@ -89,6 +92,8 @@ class TextBuilder(Builder):
     recipe: int = parameter(RECIPE)  # FORMER_RECIPE: sentences and words as version 2 cut them
     features_version: int | None = state("features_version")  # of the description, if there is one
     vocabulary: Mapping[str, Any] | None = state("vocabulary")  # the counts that decide on keywords and edges
+    encoder: Json | None = state("encoder")  # what an encoder of the user's is known by
+    word_vectors: Json | None = state("word_vectors")  # what a description learned from the texts
 
     def __post_init__(self) -> None:
         if self.max_keywords is not None and self.max_keywords < 1:
@@ -102,8 +107,10 @@ class TextBuilder(Builder):
         if self.recipe not in (RECIPE, FORMER_RECIPE):
             raise ValueError(f"recipe must be {RECIPE}, or {FORMER_RECIPE} for the former one, got {self.recipe!r}.")
         object.__setattr__(self, "stop_words", find_stop_words(self.stop_words))
-        if self.description is not None and self.features_version is None:
-            object.__setattr__(self, "features_version", self.description.version)
+        if self.features is not None and self.features_version is None:
+            described = find_description(self.features)
+            object.__setattr__(self, "features_version", described.version)
+            object.__setattr__(self, "encoder", described.identity())
 
     @classmethod
     def from_told(cls, info: Mapping[str, Any]) -> Self:
@@ -136,15 +143,39 @@ class TextBuilder(Builder):
     @property
     def suited_kernel(self) -> Mapping[str, Any]:
         """Frequent words say little; where pairs are nodes, nothing is seen by looking around, and many are rare."""
-        return {"n_iter": 0, "tfidf": True, "min_graphs": 2} if self.pairs else {"n_iter": 1, "tfidf": True}
+        words = {"n_iter": 0, "tfidf": True, "min_graphs": 2} if self.pairs else {"n_iter": 1, "tfidf": True}
+        if self.features is None or self.encoder is not None:
+            return words
+        return {**words, "node_kernel": find_description(self.features).node_kernel}
 
     @property
     def description(self) -> WordDescription | None:
-        return None if self.features is None else find_description(self.features)
+        """What the attributes of nodes are, with what it has learned; None if they have none."""
+        if self.features is None:
+            return None
+        found = find_description(self.features)
+        return found if self.word_vectors is None else found.recalling(self.word_vectors)
 
     @property
     def gamma(self) -> float | None:
-        return None if self.description is None else self.description.gamma
+        if self.encoder is not None:  # also where that encoder is not known
+            return float(self.encoder["gamma"])
+        return None if self.features is None else find_description(self.features).gamma
+
+    def check_version(self) -> None:
+        super().check_version()
+        if self.encoder is not None and not find_description(self.features or "").is_like(self.encoder):
+            raise ValueError(
+                f"these texts were described by the encoder {self.encoder['name']!r}, and what has that name here "
+                "gives other vectors: use the encoder and weights that trained the model, or train anew."
+            )
+
+    def having_learned(self, texts: Iterable[str]) -> Self:
+        """The builder with what its description learns from texts, if it does and has not yet."""
+        described = None if self.features is None else find_description(self.features)
+        if described is None or not described.learns or self.word_vectors is not None:
+            return self
+        return replace(self, word_vectors=described.learn(self.words_of(one).keys for one in different_texts(texts)))
 
     def blank(self, graphs: GraphBatch) -> BoolArray | None:
         """Texts without words."""
@@ -223,10 +254,15 @@ class TextBuilder(Builder):
         n_empty = sum(not graph.names for bag in bags for graph in bag)
         given: dict[str, Any] = {"Y": labels, "graph_Y": graph_Y, "label_names": label_names}
         given |= {"bag_names": bag_names, "graph_names": graph_names, "info": {"n_without_keywords": n_empty}}
-        given["graph_texts"] = [one for bag in texts for one in bag] if text else None
-        batch = batch_of([graph for bag in bags for graph in bag], self.description, self.counted, self.order)
+        flat = [one for bag in texts for one in bag]
+        given["graph_texts"] = flat if text else None
+        every_graph = [graph for bag in bags for graph in bag]
+        batch = batch_of(every_graph, self.counted, self.order)
+        own = self.having_learned(flat)
+        if own.description is not None:
+            batch = replace(batch, node_attributes=describe_nodes(own.description, every_graph, flat))
         vocabulary = None if counts is None else counts.to_json()
-        return BagDataset(batch, ptr, **given, builder=replace(self, vocabulary=vocabulary))
+        return BagDataset(batch, ptr, **given, builder=replace(own, vocabulary=vocabulary))
 
     def rebuild(self, sources: Any, **options: Any) -> BagDataset:
         if self.vocabulary is None and self.counted:

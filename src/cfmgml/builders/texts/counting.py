@@ -5,7 +5,7 @@ each file is counted by itself. What stays in memory is every word once, 16 byte
 """
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,14 +32,10 @@ def count_texts(texts: Iterable[str], builder: "TextBuilder") -> Vocabulary:
     """
     numbers: dict[str, int] = {}
     counts: list[int] = []
-    seen: set[bytes] = set()
+    n_texts = 0
     with tempfile.TemporaryDirectory(prefix="cfmgml-pairs-") as folder:
         pairs = _Pairs(Path(folder))
-        for text in texts:
-            name = short_digest(text.encode("utf-8", "surrogatepass"))
-            if name in seen:
-                continue
-            seen.add(name)
+        for n_texts, text in enumerate(different_texts(texts), 1):  # noqa: B007  # counted
             reading = builder.words_of(text)
             for key in dict.fromkeys(reading.keys):
                 if numbers.setdefault(key, len(counts)) == len(counts):
@@ -48,8 +44,18 @@ def count_texts(texts: Iterable[str], builder: "TextBuilder") -> Vocabulary:
             close = pairs_within(reading, builder.window)
             pairs.add([(numbers[first], numbers[second]) for first, second in close])
         repeated = {key: counts[number] for key, number in numbers.items() if counts[number] > 1}
-        known = Vocabulary(len(seen), repeated, {})
+        known = Vocabulary(n_texts, repeated, {})
         return replace(known, pairs=pairs.strong(list(numbers), known, builder.threshold))
+
+
+def different_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Each text once; 16 bytes of every one stay in memory."""
+    seen: set[bytes] = set()
+    for text in texts:
+        name = short_digest(text.encode("utf-8", "surrogatepass"))
+        if name not in seen:
+            seen.add(name)
+            yield text
 
 
 class _Pairs:

@@ -76,13 +76,24 @@ def placed(graph: KeywordGraph, number: int, n_texts: int) -> KeywordGraph:
     return KeywordGraph({**graph.names, place: place}, graph.weights) if graph.names else graph
 
 
-def batch_of(
-    graphs: Sequence[KeywordGraph], description: WordDescription | None, weighted: bool, ordered: bool
-) -> GraphBatch:
+def describe_nodes(description: WordDescription, graphs: Sequence[KeywordGraph], texts: Sequence[str]) -> FloatArray:
+    """Node attributes of the graphs of these texts, in the order of `batch_of`."""
+    if description.sees == "whole":
+        different, place_of = np.unique(np.array(texts, dtype=object), return_inverse=True)
+        sizes = [max(len(graph.names), 1) for graph in graphs]
+        return description.describe(different.tolist())[np.repeat(place_of, sizes)]
+    words: list[str] = []
+    for graph in graphs:
+        words += list(graph.names if description.sees == "keys" else graph.names.values()) or [NO_KEYWORD]
+    different, place_of = np.unique(np.array(words, dtype=object), return_inverse=True)
+    return description.describe(different.tolist())[place_of]
+
+
+def batch_of(graphs: Sequence[KeywordGraph], weighted: bool, ordered: bool) -> GraphBatch:
     """The keys' codes are node labels; a graph without keywords gets one node that says so.
 
     Edges that are weighted go both ways; others stand once, and where order counts they have a label, so that it can
-    be seen. A description of words makes node attributes.
+    be seen.
     """
     keys: list[str] = []
     names: list[str] = []
@@ -98,16 +109,11 @@ def batch_of(
         edges += ends + [(second, first) for first, second in ends] if both_ways else ends
         weights += (1 + both_ways) * list(graph.weights.values())
         sizes.append((1 + both_ways) * len(ends))
-    attributes = None
-    if description is not None:
-        different, place_of = np.unique(keys, return_inverse=True)
-        attributes = description.describe(different.tolist())[place_of]
     return GraphBatch(
         node_ptr=offsets(np.array([max(len(graph.names), 1) for graph in graphs])),
         edge_ptr=offsets(np.array(sizes)),
         edges=np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         node_labels=_codes(keys),
-        node_attributes=attributes,
         edge_weights=np.array(weights) if weighted else None,
         node_names=np.array(names if weighted else [_shown(name) for name in names]),
         edge_labels=np.zeros(len(edges), dtype=np.int64) if ordered else None,

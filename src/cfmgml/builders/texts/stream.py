@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.base import read_text, with_label_names
 from cfmgml.builders.texts.counting import count_texts
@@ -24,7 +25,7 @@ from cfmgml.builders.texts.files import (
 from cfmgml.builders.texts.sentences import texts_of
 from cfmgml.common.segments import segment_sum
 from cfmgml.common.tables import format_of, stream_table
-from cfmgml.common.typing import IntArray
+from cfmgml.common.typing import IntArray, Json
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import FileInput
 from cfmgml.data.streams import BagStream, Piece
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
 
 DOCUMENTS_AT_ONCE = 1000
+ALONE = 5 * DOCUMENTS_AT_ONCE  # so many documents are built before worker processes would have started
+WAVE = 4  # runs of documents for each worker: what is built and not yet taken is bounded
 
 
 class TextStream(BagStream):
@@ -53,6 +56,7 @@ class TextStream(BagStream):
         self._keys: list[str] = []  # of each document in a table of labels of its own
         self._n_empty, self._empty = 0, dict[int, int]()  # texts without words: of what is written, of each input
         self._repeated, self._label_remarks = RepeatedGraphs(), dict[str, Any]()
+        self._n_documents = 0
 
     @property
     def key(self) -> Any:
@@ -86,13 +90,14 @@ class TextStream(BagStream):
     # -- what depends on all documents -------------------------------------------------------
 
     def settle(self, settled: Any) -> Any:
-        """Check names and labels; count words, if graphs depend on that and they were not counted."""
+        """Check names and labels; count words and learn their vectors, if graphs depend on that and it was not done."""
         self._table = read_labels(self._labels) if self._labels else None
         names: list[str] = []
         own: set[str] = set()
         for _, documents in self._documents():
             names += documents.names
             own.update(label for row in documents.labels or () for label in row or ())
+        self._n_documents = len(names)
         if self._is_table:
             check_names_differ(names, self._source, self._columns)
         matched = RowMatch()
@@ -104,29 +109,50 @@ class TextStream(BagStream):
             self._table = table_of_sets({"": sorted(own)}, self._source)
         which = self._label_names if self._table is None else self._table.in_order(self._label_names).label_names
         self._label_remarks = remark_labels(which, matched)
-        if self._builder.counted and self._builder.vocabulary is None:
-            settled = settled or self._count()
-            self._builder = replace(self._builder, vocabulary=settled)
+        if settled is None:
+            settled = self._settled()
+        self._builder = replace(self._builder, **settled)
         return settled
 
-    def _count(self) -> Any:
-        split = self._builder.split
-        runs = ((first, documents.contents) for first, documents in self._documents())
-        texts = (
-            t for first, run in runs for k, document in enumerate(run, first) for t in texts_of(document, k, split)
-        )
-        return count_texts(texts, self._builder).to_json()
+    def _settled(self) -> Json:
+        """What the builder has to know of all texts and does not know yet."""
+        settled: Json = {}
+        if self._builder.counted and self._builder.vocabulary is None:
+            settled["vocabulary"] = count_texts(self._texts(), self._builder).to_json()
+        learned = self._builder.having_learned(self._texts())
+        if learned is not self._builder:
+            settled["word_vectors"] = learned.word_vectors
+        return settled
+
+    def _texts(self) -> Iterator[str]:
+        for first, documents in self._documents():
+            for number, document in enumerate(documents.contents, first):
+                yield from texts_of(document, number, self._builder.split)
 
     # -- building ----------------------------------------------------------------------------
 
     def pieces(self, start: int) -> Iterator[Piece]:
-        for first, documents in self._documents(start):
-            given = self._label_arguments(documents, first)
-            bags = self._builder.build(documents.contents, bag_names=documents.names, text=self._text, **given)
+        for first, bags in self._built(start):
             inputs = first + np.arange(bags.n_bags)
             self._repeated.add(bags, inputs)
             self._empty |= dict(zip(inputs.tolist(), _n_blank(bags).tolist(), strict=True))
             yield with_label_names(bags, self._label_names), inputs
+
+    def _built(self, start: int) -> Iterator[tuple[int, BagDataset]]:
+        """Bags of runs of documents, each with the number of its first; many are built in worker processes."""
+        todo = ((first, self._builder, documents.contents, self._arguments(documents, first))
+                for first, documents in self._documents(start))  # fmt: skip
+        one_by_one = self._n_documents - start <= ALONE or self._builder.encoder is not None  # workers do not know that
+        workers = 1 if one_by_one else effective_n_jobs(-1)
+        if workers == 1:
+            yield from (_build_run(*run) for run in todo)
+            return
+        with Parallel(n_jobs=workers, return_as="generator") as parallel:
+            while wave := list(itertools.islice(todo, WAVE * workers)):
+                yield from parallel(delayed(_build_run)(*run) for run in wave)
+
+    def _arguments(self, documents: Documents, first: int) -> Json:
+        return {**self._label_arguments(documents, first), "bag_names": documents.names, "text": self._text}
 
     def report(self, start: int, stop: int) -> Any:
         n_empty = sum(self._empty.pop(number, 0) for number in range(start, stop))
@@ -155,6 +181,12 @@ class TextStream(BagStream):
             **self._label_remarks,
         }
         return {**self._builder.told(), **told}
+
+
+def _build_run(
+    first: int, builder: "TextBuilder", contents: list[str | list[str]], given: Json
+) -> tuple[int, BagDataset]:
+    return first, builder.build(contents, **given)
 
 
 def _n_blank(bags: BagDataset) -> IntArray:

@@ -28,6 +28,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cfmgml.builders.texts.builder import FORMER_RECIPE, RECIPE, TextBuilder
+from cfmgml.builders.texts.descriptions import WordDescription, register_description
 from cfmgml.builders.texts.keyword_graphs import NO_KEYWORD
 from cfmgml.common.typing import ArrayLike, Json
 from cfmgml.data.bags import BagDataset
@@ -59,7 +60,7 @@ def bags_from_texts(
     threshold: float = 0.0,
     stop_words: str | Collection[str] = "english",
     stem: bool = True,
-    features: str | None = None,
+    features: str | WordDescription | None = None,
     pairs: bool = True,
     repeats: bool = True,
     case: bool = False,
@@ -104,7 +105,9 @@ def bags_from_texts(
         Whether to cut English endings off, so that ``migration`` and ``migrating`` are one keyword; pass False for
         other languages.
     features
-        A description of words by vectors, which become node attributes, such as ``"letters"``; None for none.
+        A description of words by vectors, which become node attributes: ``"corpus"``, learned from these texts
+        (`cfmgml.builders.texts.word_vectors`); ``"letters"``, by how they are spelt; or an encoder of words or
+        sentences of one's own, as `EncodedWords`. None for none.
     pairs
         Whether every two neighbouring words are a node, too, instead of an edge.
     repeats
@@ -145,8 +148,9 @@ def bags_from_texts(
     >>> bags.graph_names.tolist()
     ['0:0', '0:1', '1:0', '1:1', '1:2']
     """
+    named = features if isinstance(features, str | None) else register_description(features)
     builder = TextBuilder(
-        single_graph, max_keywords, window, threshold, stop_words, stem, features, pairs, repeats, case, numbers,
+        single_graph, max_keywords, window, threshold, stop_words, stem, named, pairs, repeats, case, numbers,
         order, position, recipe, vocabulary=vocabulary,
     )  # fmt: skip
     names = {"label_names": label_names, "bag_names": bag_names, "graph_names": graph_names}
