@@ -19,7 +19,7 @@ from cfmgml import (
     WeisfeilerLehman,
 )
 from cfmgml.baselines import HLK, M3MIML, MISVM, ActivationMaps, Dummy, GINAttention, MGMLent, MIMLfast, Pooled, SgslSVM
-from cfmgml.kernels import FunctionKernel, HashedWL
+from cfmgml.kernels import FunctionKernel, HashedWL, MinMaxWL
 
 
 def random_networkx(rng, n_nodes, density):
@@ -79,6 +79,8 @@ KERNELS = {
     "wl-edges": lambda: WeisfeilerLehman(n_iter=3, edge_labels=True),
     "wl-edges-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True, edge_labels="directed"),
     "wl-edges-hashed": lambda: HashedWL(n_iter=2, edge_labels=True),
+    "wl-min-max": lambda: MinMaxWL(n_iter=2),
+    "wl-min-max-edges": lambda: MinMaxWL(n_iter=3, edge_labels=True),
     "hopper-rbf": lambda: GraphHopper(gamma=0.7),
     "hopper-linear": lambda: GraphHopper("linear"),
     "hopper-delta": lambda: GraphHopper("delta"),

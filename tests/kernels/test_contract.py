@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from cfmgml import GraphBatch, WeisfeilerLehman, gram_matrix
 from cfmgml.common.segments import segment_sum
-from cfmgml.kernels import SAVED_KERNELS, HashedWL
+from cfmgml.kernels import SAVED_KERNELS, HashedWL, MinMaxWL
 from cfmgml.kernels.files import kernel_from_state, kernel_state
 from examples import KERNELS, graph_batches, random_graphs, shuffle_nodes
 
@@ -101,7 +101,7 @@ def test_edge_labels_count_where_it_says_so(kernel, graphs):
     bare = replace(graphs, edge_labels=None)
     if kernel.ignores_edge_labels:
         np.testing.assert_array_equal(gram_matrix(kernel, bare), gram_matrix(kernel, graphs))
-    elif type(kernel) in (WeisfeilerLehman, HashedWL):
+    elif type(kernel) in (WeisfeilerLehman, HashedWL, MinMaxWL):
         with pytest.raises(ValueError, match="have no edge_labels"):
             gram_matrix(kernel, bare)
 
