@@ -19,12 +19,12 @@ from tox21_gram import scores_by_alpha
 ROWS = Path(__file__).resolve().parents[1] / "docs" / "results" / "tox21" / "kernels.jsonl"
 COUNTS, SHARE = WeisfeilerLehman(3, edge_labels=True), MinMaxWL(3, edge_labels=True)
 TRIED = {  # name: kernel, settings, landmarks
-    "counts, tf-idf": (WeisfeilerLehman(3, tfidf=True, edge_labels=True), {}, None),
-    "counts": (COUNTS, {}, None),
-    "counts, squared kernel": (ProductKernel([COUNTS, COUNTS]), {}, None),
+    "min-max, depth 3": (SHARE, {}, None),
+    "counts, depth 3": (COUNTS, {}, None),
+    "counts, depth 3, tf-idf": (WeisfeilerLehman(3, tfidf=True, edge_labels=True), {}, None),
+    "counts, depth 3, squared kernel": (ProductKernel([COUNTS, COUNTS]), {}, None),
     "min-max, depth 1": (MinMaxWL(1, edge_labels=True), {}, None),
     "min-max, depth 2": (MinMaxWL(2, edge_labels=True), {}, None),
-    "min-max, depth 3": (SHARE, {}, None),
     "min-max, depth 4": (MinMaxWL(4, edge_labels=True), {}, None),
     "min-max, depth 3, without bonds": (MinMaxWL(3), {}, None),
     "min-max, depth 3, squared": (ProductKernel([SHARE, SHARE]), {}, None),
