@@ -105,7 +105,8 @@ def qsarmil_text():
         "with its defaults (early stopping); cfMGML sees atoms and bonds, and alpha is chosen by inner folds. Seconds "
         "of the CPU, from SMILES to scores. With so few molecules ROC-AUC is sure to about .05: the mean of "
         f"{len({row['seed'] for row in rows})} draws is shown, then each. Metals and salts are left out, because they "
-        "cost QSARmil most of its descriptors; with them (seed 0, by the script of commit b21596e) its best had .841, and cfMGML .823 "
+        "cost QSARmil most of its descriptors; with them (seed 0, by the script of commit b21596e) its best had "
+        ".841, and cfMGML .823 "
         "whole and .761 by fragments.",
         "",
         "| method | ROC-AUC | of each draw | CPU seconds |",
