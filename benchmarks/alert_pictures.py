@@ -56,7 +56,7 @@ def main():
     shown = bags[test[active[np.argsort(-of_bags[active])[:N_SHOWN]]]]
     scores, added = model.decision_function_graphs(shown), model.explain(shown)
     figure, axes = plt.subplots(N_SHOWN, 2, figsize=(11, 3.6 * N_SHOWN))
-    n_agree = 0
+    n_atoms = n_fragments = 0
     for bag, (left, right) in enumerate(axes):
         plot_bag(shown, bag, scores=scores, contributions=added, label=label, ax=left)
         mol = Chem.MolFromSmiles(str(shown.bag_names[bag]))
@@ -64,12 +64,16 @@ def main():
         right.imshow(Draw.MolToImage(mol, size=(720, 460), highlightAtoms=atoms))
         right.set_axis_off()
         right.set_title(f"alerts: {', '.join(names) or 'none'}", loc="left", fontsize=10)
-        nodes = np.arange(*shown.graphs.node_ptr[shown.bag_ptr[bag : bag + 2]])
-        top = str(shown.graphs.node_names[nodes[added[nodes, label].argmax()]])
-        n_agree += int("".join(filter(str.isdigit, top))) in atoms
+        graphs = np.arange(*shown.bag_ptr[bag : bag + 2])
+        best = graphs[scores[graphs, label].argmax()]
+        nodes = np.arange(*shown.graphs.node_ptr[best : best + 2])
+        numbers = [int("".join(filter(str.isdigit, name))) for name in shown.graphs.node_names[nodes].tolist()]
+        n_atoms += numbers[added[nodes, label].argmax()] in atoms
+        n_fragments += not set(numbers).isdisjoint(atoms)
     figure.tight_layout()
     figure.savefig(given.picture, dpi=80)
-    print(f"Wrote {given.picture}; the atom that adds most is in an alert in {n_agree} of {N_SHOWN} molecules.")
+    told = f"the fragment that decides has atoms of an alert in {n_fragments} of {N_SHOWN} molecules"
+    print(f"Wrote {given.picture}; {told}, and the atom that adds most is one in {n_atoms}.")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@ Tox21's molecules as bags of BRICS fragments; labels are 20 of RDKit's ``fr_*`` 
 which BRICS leaves at least 90 % whole. A fragment has a label if all atoms of a match lie in it; a molecule whose only
 matches are cut is unknown for it. Four fifths of the molecules are trained on, without any label of a fragment.
 
-Twice: of all patterns ("all"), and of those whose match is the group ("explicit"). The others say what an atom must be
-next to without matching that: fr_aryl_methyl matches the ring's atom and not the methyl, fr_Al_OH_noTert no oxygen.
+Twice: of RDKit's functional groups ("groups"), and with the patterns too that its file lists under "Topliss Metabolism"
+("all"): sites where a molecule is metabolised, matched as one atom that is next to something. fr_aryl_methyl matches
+the ring's atom and not the methyl, fr_Al_OH_noTert no oxygen, so that the group itself is outside of the match.
 """
 
 import argparse
 import json
-import re
 import time
 import warnings
 from pathlib import Path
@@ -29,18 +29,20 @@ from cfmgml.datasets import load_tox21
 ROWS = Path(__file__).resolve().parents[1] / "docs" / "results" / "tox21" / "functional_groups.jsonl"
 N_LABELS, WHOLE, LEAST = 20, 0.9, 100
 ALPHAS = (1e-4, 1e-5)
-KERNELS = {n: WeisfeilerLehman(n, edge_labels=True) for n in (1, 2)}
+KERNELS = {n: WeisfeilerLehman(n, edge_labels=True) for n in (1, 2, 3)}
+SITES = "Topliss Metabolism"
 
 
 def patterns():
-    lines = (Path(RDConfig.RDDataDir) / "FragmentDescriptors.csv").read_text().splitlines()
-    rows = [line.split("\t") for line in lines if line.startswith("fr_")]
-    return {row[0]: row[2].strip() for row in rows}
-
-
-def is_explicit(smarts):
-    """Whether no atom is described by what it is next to, but for what it must not be next to."""
-    return re.search(r"(?<!!)\$\(", smarts) is None
+    """SMARTS by name, and the heading of RDKit's file that each stands under."""
+    smarts, headings, heading = {}, {}, ""
+    for line in (Path(RDConfig.RDDataDir) / "FragmentDescriptors.csv").read_text().splitlines():
+        if line.startswith("# "):
+            heading = line[2:].strip()
+        elif line.startswith("fr_"):
+            name, _, pattern = line.split("\t")[:3]
+            smarts[name], headings[name] = pattern.strip(), heading
+    return smarts, headings
 
 
 def atoms_of(bags):
@@ -51,7 +53,7 @@ def atoms_of(bags):
 
 def truth(bags):
     """Y with NaN, the fragments' own labels, and which atoms (nodes) lie in a match, for each pattern."""
-    known = patterns()
+    known, headings = patterns()
     atoms, fragment = atoms_of(bags), segment_ids(bags.graphs.node_ptr)
     first = bags.graphs.node_ptr[bags.bag_ptr]
     Y = np.zeros((bags.n_bags, len(known)))
@@ -69,26 +71,26 @@ def truth(bags):
                 for match in whole:
                     graph_Y[fragment[match[0]], c] = True
                     inside[match, c] = True
-    return known, Y, graph_Y, inside
+    return headings, Y, graph_Y, inside
 
 
 def main():
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     warnings.simplefilter("ignore")
     bags = load_tox21()
-    known, Y, graph_Y, inside = truth(bags)
+    headings, Y, graph_Y, inside = truth(bags)
     ROWS.parent.mkdir(parents=True, exist_ok=True)
     n_whole, n_cut = np.nansum(Y, axis=0), np.isnan(Y).sum(axis=0)
     usable = (n_whole >= LEAST) & (n_whole >= WHOLE * (n_whole + n_cut))
-    explicit = np.array([is_explicit(smarts) for smarts in known.values()])
+    is_group = np.array([heading != SITES for heading in headings.values()])
     with ROWS.open("w") as file:
-        for kind, mask in {"all": usable, "explicit": usable & explicit}.items():
+        for kind, mask in {"groups": usable & is_group, "all": usable}.items():
             some = np.flatnonzero(mask)
             chosen = some[np.argsort(-n_whole[some], kind="stable")[:N_LABELS]]
             rows = measure(bags, (Y[:, chosen], graph_Y[:, chosen], inside[:, chosen]))
             for c, row in zip(chosen, rows, strict=True):
-                told = {"patterns": kind, "label": list(known)[c], "molecules": int(n_whole[c]), "cut": int(n_cut[c])}
-                file.write(json.dumps({**told, **row}) + "\n")
+                told = {"patterns": kind, "label": list(headings)[c], "molecules": int(n_whole[c])}
+                file.write(json.dumps({**told, "cut": int(n_cut[c]), **row}) + "\n")
             show(kind, rows)
 
 

@@ -1,7 +1,7 @@
 """Tox21: twelve assays by cfMGML and by fingerprints, in 5 random folds and in 5 folds that share no scaffold.
 
     python benchmarks/tox21.py rf logistic cfmgml ...    # measures what is not yet among the rows
-    python benchmarks/tox21.py --table                   # writes docs/results/molecules.md
+    python benchmarks/molecule_page.py                   # writes docs/results/molecules.md
 
 A row is one assay of one fold. What was not measured is left out. Parameters are chosen in one inner fold of the
 training molecules, made as the outer ones are, by the mean ROC-AUC over assays.
@@ -11,7 +11,6 @@ import argparse
 import json
 import time
 import warnings
-from collections import defaultdict
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -26,12 +25,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold
 
-from cfmgml import CfMGML, WeisfeilerLehman
+from cfmgml import CfMGML, MinMaxWL, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_tox21
 from cfmgml.datasets.tox21 import ASSAYS
+from tox21_gram import check, scores_by_alpha
 
 ROWS = Path(__file__).resolve().parents[1] / "docs" / "results" / "tox21" / "rows.jsonl"
-PAGE, GROUPS = ROWS.parents[1] / "molecules.md", ROWS.parent / "functional_groups.jsonl"
 SCHEMES = ("random", "scaffold")
 N_FOLDS = 5
 
@@ -109,42 +108,61 @@ def logistic(scheme, train, test):
     return measure(best, train, test), {"C": best}
 
 
+SHARE, ALPHAS = MinMaxWL(3, edge_labels=True), (3e-5, 1e-5, 3e-6)
 WAYS = {  # name: how molecules become bags, kernels to choose from, other settings, alphas to choose from
-    "cfmgml": (
+    "cfmgml counts": (
         {"single_graph": True},
         [WeisfeilerLehman(n, tfidf=True, edge_labels=True) for n in (2, 3)],
         {},
         (1e-4, 3e-5, 1e-5),
     ),
     "cfmgml fragments": ({}, [WeisfeilerLehman(2, tfidf=True, edge_labels=True)], {"context": 0.5}, (1e-4, 1e-5)),
-    "cfmgml fragments and whole": (
-        {"whole": True},
-        [WeisfeilerLehman(2, tfidf=True, edge_labels=True)],
-        {"context": 0.5},
-        (1e-4, 1e-5),
-    ),
 }
 
 
 def cfmgml(name, scheme, train, test):
     options, kernels, settings, alphas = WAYS[name]
     bags = molecules(**options)
-
-    def scores(kernel, alpha, rows, asked):
-        model = CfMGML(kernel, alpha=alpha, loss="hamming", class_weight="balanced", **settings)
-        return model.fit(bags[rows]).decision_function(bags[asked])
-
     inner_train, inner_test = folds(scheme, train)[0]
-    found = {
-        (k, alpha): np.mean(aucs(inner_test, scores(kernel, alpha, inner_train, inner_test)))
-        for (k, kernel), alpha in product(enumerate(kernels), alphas)
-    }
+    found = {}
+    for k, kernel in enumerate(kernels):
+        path = CfMGML(kernel, loss="hamming", class_weight="balanced", **settings).fit_path(bags[inner_train], alphas)
+        for alpha, model in zip(alphas, path, strict=True):
+            found[k, alpha] = np.mean(aucs(inner_test, model.decision_function(bags[inner_test])))
     k, alpha = max(found, key=found.get)
-    return scores(kernels[k], alpha, train, test), {"kernel": repr(kernels[k]), "alpha": alpha, **settings}
+    model = CfMGML(kernels[k], alpha=alpha, loss="hamming", class_weight="balanced", **settings).fit(bags[train])
+    return model.decision_function(bags[test]), {"kernel": repr(kernels[k]), "alpha": alpha, **settings}
 
 
-TITLES = {"rf": "random forest, ECFP4", "logistic": "logistic regression, ECFP4", "cfmgml": "cfMGML, whole molecules"}
-METHODS = {"rf": forest, "logistic": logistic} | {name: partial(cfmgml, name) for name in WAYS}
+@cache
+def shares():
+    """The Gram matrix of all molecules: nothing in it depends on labels, or on which molecules are trained on."""
+    bags = molecules(single_graph=True)
+    K = gram_matrix(SHARE, bags.graphs, dtype="float32")
+    difference = check(K, bags, CfMGML(loss="hamming", class_weight="balanced"))
+    print(f"scores differ from CfMGML's own by at most {difference:.1e} of the largest", flush=True)
+    return K
+
+
+def whole(scheme, train, test):
+    """cfMGML on whole molecules, by the share of their environments that they have in common."""
+    bags, model = molecules(single_graph=True), CfMGML(loss="hamming", class_weight="balanced")
+    inner_train, inner_test = folds(scheme, train)[0]
+    tried = scores_by_alpha(shares(), bags, inner_train, inner_test, model, ALPHAS)
+    found = {alpha: np.mean(aucs(inner_test, scores)) for alpha, scores in tried.items()}
+    alpha = max(found, key=found.get)
+    scores = scores_by_alpha(shares(), bags, train, test, model, [alpha])[alpha]
+    return scores, {"kernel": repr(SHARE), "alpha": alpha}
+
+
+TITLES = {
+    "rf": "random forest, ECFP4",
+    "logistic": "logistic regression, ECFP4",
+    "cfmgml": "cfMGML, whole molecules, MinMaxWL",
+    "cfmgml counts": "cfMGML, whole molecules, WeisfeilerLehman",
+    "cfmgml fragments": "cfMGML, fragments with context, WeisfeilerLehman",
+}
+METHODS = {"rf": forest, "logistic": logistic, "cfmgml": whole} | {name: partial(cfmgml, name) for name in WAYS}
 
 
 # -- rows ------------------------------------------------------------------------------------
@@ -173,92 +191,10 @@ def measure(names):
         print(f"{name} {scheme} {fold}: {np.mean(found):.4f} {chosen} {seconds} s", flush=True)
 
 
-# -- the page --------------------------------------------------------------------------------
-
-
-def table(rows):
-    """A line a method and scheme: the mean over assays and folds, and over the folds that the forest has, too."""
-    means = defaultdict(dict)
-    for row in rows:
-        means[row["method"], row["scheme"]].setdefault(row["fold"], []).append(row["roc_auc"])
-    lines = ["| folds | method | folds done | mean ROC-AUC | in the folds that the forest has | forest there |"]
-    lines.append("|---|---|---|---|---|---|")
-    for scheme, name in product(SCHEMES, METHODS):
-        by_fold = {fold: np.mean(values) for fold, values in means.get((name, scheme), {}).items()}
-        forest_by_fold = {fold: np.mean(values) for fold, values in means.get(("rf", scheme), {}).items()}
-        shared = sorted(by_fold.keys() & forest_by_fold.keys())
-        if by_fold:
-            both = [f"{np.mean([part[fold] for fold in shared]):.3f}" for part in (by_fold, forest_by_fold) if shared]
-            cells = [scheme, TITLES.get(name, name), str(len(by_fold)), f"{np.mean(list(by_fold.values())):.3f}"]
-            lines.append(f"| {' | '.join([*cells, *(both or ['-', '-'])])} |")
-    return "\n".join(lines)
-
-
-def group_table():
-    rows = [json.loads(line) for line in GROUPS.read_text().splitlines()]
-    lines = ["| patterns | label | molecules | fragment average precision | top atom inside |", "|---|---|---|---|---|"]
-    for kind in dict.fromkeys(row["patterns"] for row in rows):
-        own = [row for row in rows if row["patterns"] == kind]
-        pairs = sum(row["pairs"] for row in own)
-        inside = sum(row["pairs"] * row["top_atom_inside"] for row in own) / pairs
-        precision = np.mean([row["fragment_ap"] for row in own])
-        lines.append(f"| {kind} | **all {len(own)}** | | **{precision:.3f}** | **{inside:.3f}** |")
-        for row in own:
-            cells = [
-                kind,
-                row["label"],
-                f"{row['molecules']:,}",
-                f"{row['fragment_ap']:.3f}",
-                f"{row['top_atom_inside']:.3f}",
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-PAGE_TEXT = """# Molecules: Tox21 and functional groups
-
-Made by `python benchmarks/tox21.py --table` from the rows in `tox21/`, which hold figures only. Eight of Tox21's
-7,831 molecules are refused by RDKit (an aluminium with six bonds).
-
-## Tox21
-
-```
-python benchmarks/tox21.py rf logistic cfmgml 'cfmgml fragments' 'cfmgml fragments and whole'
-```
-
-Mean ROC-AUC over twelve assays; what was not measured is left out. 5 random folds, and 5 folds of which no two have a
-scaffold (Bemis and Murcko) in common. Random forest (500 trees) and logistic regression see ECFP4 (2,048 bits), an
-assay at a time; cfMGML learns all assays at once. C, alpha and the kernel are chosen in one inner fold of the
-training molecules. The run goes on where it stopped, fold by fold; a method may have fewer than 5 folds so far, and
-the last two columns compare in the same folds only.
-
-{tox21}
-
-## Functional groups
-
-```
-python benchmarks/functional_groups.py
-```
-
-Labels are 20 of RDKit's `fr_*` patterns, the most frequent ones of which BRICS leaves at least 90 % whole, known of
-the molecule only; a fragment has the label if all atoms of a match lie in it. Trained on four fifths of the
-molecules, measured on the fragments of the rest. The top atom is the one that adds most in the fragment that decides;
-it is inside if it is one of a match's atoms. "explicit" leaves out patterns that say what an atom must be next to
-without matching that: `fr_aryl_methyl` matches the atom of the ring and not the methyl, `fr_Al_OH_noTert` has no
-oxygen among its atoms, so that an atom of the group counts as outside.
-
-{groups}
-"""
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("methods", nargs="*", help=", ".join(METHODS))
-    parser.add_argument("--table", action="store_true")
-    given = parser.parse_args()
-    measure(given.methods)
-    if given.table:
-        PAGE.write_text(PAGE_TEXT.format(tox21=table(read_rows()), groups=group_table()))
+    measure(parser.parse_args().methods)
 
 
 if __name__ == "__main__":

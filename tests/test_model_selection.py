@@ -89,7 +89,7 @@ def test_kernels_by_name():
     assert kernel_named("wl", texts, n_iter=3).n_iter == 3
     assert isinstance(kernel_named("hopper", texts), GraphHopper)
     assert kernel_named("hopper", texts).node_kernel == "delta"
-    with pytest.raises(ValueError, match="kernel must be one of auto, nodes, hopper, wl, both, got 'best'"):
+    with pytest.raises(ValueError, match="kernel must be one of auto, nodes, hopper, wl, minmax, both, got 'best'"):
         kernel_named("best", bags)
 
 

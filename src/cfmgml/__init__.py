@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cfmgml.kernels import (
         GrakelKernel,
         GraphHopper,
+        MinMaxWL,
         NodeSum,
         Precomputed,
         ProductKernel,
@@ -25,6 +26,7 @@ __all__ = [
     "GrakelKernel",
     "GraphBatch",
     "GraphHopper",
+    "MinMaxWL",
     "NodeSum",
     "Precomputed",
     "ProductKernel",

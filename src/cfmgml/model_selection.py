@@ -41,18 +41,18 @@ def kernel_named(
     Parameters
     ----------
     name
-        ``"nodes"`` (`NodeSum`), ``"hopper"`` (`GraphHopper`), ``"both"`` (their sum), ``"wl"`` (`WeisfeilerLehman`), or
-        ``"auto"``: nodes where there are attributes, wl where there are labels, their sum for both. Others are
-        registered in `cfmgml.kernels`.
+        ``"nodes"`` (`NodeSum`), ``"hopper"`` (`GraphHopper`), ``"both"`` (their sum), ``"wl"`` (`WeisfeilerLehman`),
+        ``"minmax"`` (`MinMaxWL`), or ``"auto"``: nodes where there are attributes, wl where there are labels, their sum
+        for both. Others are registered in `cfmgml.kernels`.
     bags
         What will be learned from: nodes with attributes are compared by the rbf kernel, others by their labels; for
         texts, wl weighs words by tf-idf.
     gamma
         Of the rbf kernel; by default the builder's (``bags.builder.gamma``), or the kernel's own choice.
     n_iter
-        Refinements of wl; by default 0 for texts whose pairs of words are nodes, 1 for other texts, else 5.
+        Refinements of wl and minmax; by default 0 for texts whose pairs of words are nodes, 1 for other texts, else 5.
     edge_labels
-        Whether wl compares them: False (the default), True or ``"directed"``.
+        Whether wl and minmax compare them: False (the default), True or ``"directed"``.
 
     Examples
     --------

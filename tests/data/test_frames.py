@@ -63,6 +63,18 @@ def test_frames_of_others(full, library):
     assert bags.Y_known.tolist() == [[True]] * 8 + [[False]]
 
 
+@pytest.mark.slow
+def test_a_dataset_of_hugging_face(full, tmp_path):
+    """In memory, from its own files, and with rows selected, which its table does not know of."""
+    made = needs("datasets").Dataset(full.to_frame())
+    same(full, BagDataset.from_frame(made, label_names=full.label_names))
+    made.save_to_disk(tmp_path / "saved")
+    read = needs("datasets").load_from_disk(tmp_path / "saved")
+    same(full, BagDataset.from_frame(read, label_names=full.label_names))
+    chosen = np.array([5, 2, 7])
+    same(full[chosen], BagDataset.from_frame(read.select(chosen), label_names=full.label_names))
+
+
 @given(graphs=graph_batches())
 def test_any_graphs_come_back(graphs):
     bags = BagDataset(graphs, [0, graphs.n_graphs])

@@ -133,3 +133,12 @@ def test_to_pyg_and_back(pyg, bags):
     assert sum(part.num_graphs for part in loaded) == bags.n_graphs
     np.testing.assert_array_equal(np.concatenate([part.bag.numpy() for part in loaded]), bags.bag_ids)
     np.testing.assert_array_equal(np.concatenate([part.y.numpy() for part in loaded]), bags.Y[bags.bag_ids])
+
+
+def test_batches_of_bags_for_torch(bags):
+    """Its own DataLoader takes bags as they are, with what joins some of them."""
+    loader = needs("torch").utils.data.DataLoader(bags, batch_size=4, collate_fn=BagDataset.concatenate)
+    parts = list(loader)
+    assert [part.n_bags for part in parts[:-1]] == [4] * (len(parts) - 1)
+    np.testing.assert_array_equal(np.concatenate([part.Y for part in parts]), bags.Y)
+    np.testing.assert_array_equal(np.concatenate([part.graphs.node_labels for part in parts]), bags.graphs.node_labels)

@@ -18,7 +18,7 @@ def _around(graph, edge_labels):
     return found
 
 
-def weisfeiler_lehman(graphs, n_iter, edge_labels=False):
+def colour_counts(graphs, n_iter, edge_labels=False):
     """Counts of labels refined through a dictionary that all graphs share."""
     names, made = {}, [_around(g, edge_labels) for g in graphs]
     colours = [{v: ("label", label) for v, label in enumerate(g.node_labels.tolist())} for g in graphs]
@@ -30,7 +30,17 @@ def weisfeiler_lehman(graphs, n_iter, edge_labels=False):
             {v: names.setdefault((c[v], tuple(sorted(str((c[u], *e)) for u, *e in g[v]))), len(names)) for v in g}
             for g, c in zip(made, colours, strict=True)
         ]
+    return counts
+
+
+def weisfeiler_lehman(graphs, n_iter, edge_labels=False):
+    counts = colour_counts(graphs, n_iter, edge_labels)
     return np.array([[sum(a[k] * b[k] for k in a) for b in counts] for a in counts], dtype=float)
+
+
+def min_max(graphs, n_iter, edge_labels=False):
+    counts = colour_counts(graphs, n_iter, edge_labels)
+    return np.array([[(a & b).total() / (a | b).total() for b in counts] for a in counts])
 
 
 def shortest_paths(graph):

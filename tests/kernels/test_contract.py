@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cfmgml import GraphBatch, WeisfeilerLehman, gram_matrix
 from cfmgml.checks import KERNEL_RULES, check_kernel
-from cfmgml.kernels import SAVED_KERNELS, HashedWL
+from cfmgml.kernels import SAVED_KERNELS, HashedWL, MinMaxWL
 from cfmgml.kernels.files import kernel_state
 from examples import KERNELS, graph_batches, random_graphs
 
@@ -45,7 +45,7 @@ def test_the_residue_is_what_the_exact_kernel_has(graphs):
 
 
 def test_edge_labels_are_asked_for(kernel, graphs):
-    if type(kernel) in (WeisfeilerLehman, HashedWL) and not kernel.ignores_edge_labels:
+    if type(kernel) in (WeisfeilerLehman, HashedWL, MinMaxWL) and not kernel.ignores_edge_labels:
         with pytest.raises(ValueError, match="have no edge_labels"):
             gram_matrix(kernel, replace(graphs, edge_labels=None))
 

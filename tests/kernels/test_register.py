@@ -53,6 +53,6 @@ def test_the_command_line_takes_a_registered_kernel(bags, tmp_path, capsys):
 def test_a_kernel_that_is_not_registered_is_refused(bags, tmp_path, capsys):
     data = str(tmp_path / "made-up.bags")
     assert main(["train", data, "-o", str(tmp_path / "sizes.cfmgml"), "--kernel", "sizes"]) == 2
-    assert "must be one of auto, nodes, hopper, wl, both, got 'sizes'" in capsys.readouterr().err
+    assert "must be one of auto, nodes, hopper, wl, minmax, both, got 'sizes'" in capsys.readouterr().err
     with pytest.raises(TypeError, match="cannot be saved"):
         CfMGML(Sizes(), alpha=1e-2).fit(bags).save(tmp_path / "sizes.cfmgml")

@@ -10,7 +10,7 @@ import references
 from hypothesis import given
 
 from cfmgml import GrakelKernel, GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
-from cfmgml.kernels import HashedWL
+from cfmgml.kernels import HashedWL, MinMaxWL
 from cfmgml.kernels.grakel import to_grakel
 from cfmgml.kernels.path_counts import path_counts
 from examples import graph_batches, random_graphs, random_networkx
@@ -99,6 +99,26 @@ def test_edge_labels_must_be_there(graphs):
             gram_matrix(kernel, bare)
     with pytest.raises(ValueError, match="edge_labels must be False, True or 'directed', got 'bonds'"):
         gram_matrix(WeisfeilerLehman(edge_labels="bonds"), graphs)
+
+
+@pytest.mark.parametrize("edge_labels", [False, True, "directed"])
+@given(graphs=graph_batches())
+def test_min_max_equals_brute_force(graphs, edge_labels):
+    kernel, expected = MinMaxWL(2, edge_labels=edge_labels), references.min_max(graphs, 2, edge_labels)
+    np.testing.assert_allclose(kernel.block(graphs, graphs), expected, rtol=1e-15)
+    np.testing.assert_allclose(gram_matrix(kernel, graphs), expected, rtol=1e-15)
+
+
+def test_min_max_of_larger_graphs():
+    graphs = random_graphs(40, seed=8, largest=30)
+    np.testing.assert_allclose(gram_matrix(MinMaxWL(3), graphs), references.min_max(graphs, 3), rtol=1e-15)
+
+
+def test_nodes_of_one_colour_share_what_it_adds():
+    """Of 1, 1, 2 and 1, 3, a 1 is in common, of four; where both have two, each node has its own."""
+    graphs = GraphBatch([0, 3, 5], [0, 0, 0], [[], []], node_labels=[1, 1, 2, 1, 3])
+    parts = MinMaxWL(0).node_block(graphs, graphs)
+    np.testing.assert_allclose(parts, [[1 / 3, 1 / 8], [1 / 3, 1 / 8], [1 / 3, 0], [1 / 4, 1 / 2], [0, 1 / 2]])
 
 
 @pytest.mark.parametrize("node_kernel", NODE_KERNELS)

@@ -59,8 +59,9 @@ KernelName = Annotated[
         metavar="NAME",
         callback=_check_kernel,
         help="What compares graphs: nodes (sum over nodes), hopper (shortest paths), both, wl (node labels and their "
-        "neighbourhoods); auto: nodes for attributes, wl for labels, their sum for both, of which train takes the best "
-        "on held-out bags; or another that cfmgml.kernels registers.",
+        "neighbourhoods), minmax (the same, by the share of them that two graphs have in common); auto: nodes for "
+        "attributes, wl for labels, their sum for both, of which train takes the best on held-out bags; or another "
+        "that cfmgml.kernels registers.",
     ),
 ]
 
@@ -72,14 +73,14 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
     kernel: KernelName = "auto",
     gamma: Annotated[float | None, typer.Option(help="Width of nodes and hopper; by default the builder's.")] = None,
-    n_iter: Annotated[int | None, typer.Option(min=0, help="Refinements of wl.")] = None,
+    n_iter: Annotated[int | None, typer.Option(min=0, help="Refinements of wl and minmax.")] = None,
     edge_labels: Annotated[
         str | None,
         typer.Option(
             "--edge-labels",
             metavar="yes|directed|no",
             callback=_check_edge_labels,
-            help="Whether wl compares labels of edges, as labels of both directions or of one.",
+            help="Whether wl and minmax compare labels of edges, as labels of both directions or of one.",
             show_default="no; with --kernel auto as is best",
         ),
     ] = None,

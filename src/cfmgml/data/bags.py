@@ -311,7 +311,7 @@ class BagDataset:
         speaks Arrow's PyCapsule protocol (see `cfmgml.data.frames`).
 
         A column ``graphs`` is needed; labels are a column ``Y`` of lists of 0 and 1, or ``labels`` of lists of names.
-        An Arrow table keeps the names of labels; pandas and polars forget them, so give ``label_names`` with ``Y``.
+        An Arrow table keeps the names of labels; other libraries forget them, so give ``label_names`` with ``Y``.
 
         >>> import networkx as nx
         >>> bags = BagDataset.from_graphs([[nx.path_graph(3)], [nx.path_graph(2)]], [["chain"], None])

@@ -10,19 +10,20 @@ from cfmgml.kernels.function import FunctionKernel, KernelLike, as_kernel
 from cfmgml.kernels.grakel import GrakelKernel
 from cfmgml.kernels.graph_hopper import GraphHopper
 from cfmgml.kernels.hashed import HashedWL
+from cfmgml.kernels.min_max import MinMaxWL
 from cfmgml.kernels.node_sum import NodeSum
 from cfmgml.kernels.precomputed import Precomputed
 from cfmgml.kernels.weisfeiler_lehman import WeisfeilerLehman
 
 __all__ = [
-    "FunctionKernel", "GrakelKernel", "GraphHopper", "HashedWL", "Kernel", "NodeSum", "Precomputed", "ProductKernel",
-    "SumKernel", "WeisfeilerLehman", "as_kernel", "choose_kernel",
+    "FunctionKernel", "GrakelKernel", "GraphHopper", "HashedWL", "Kernel", "MinMaxWL", "NodeSum", "Precomputed",
+    "ProductKernel", "SumKernel", "WeisfeilerLehman", "as_kernel", "choose_kernel",
 ]  # fmt: skip
 
 # Classes that a file may name; those that hold code are not among them.
 SAVED_KERNELS: dict[str, type[Kernel]] = {
     kernel.__name__: kernel
-    for kernel in (GraphHopper, HashedWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
+    for kernel in (GraphHopper, HashedWL, MinMaxWL, NodeSum, Precomputed, ProductKernel, SumKernel, WeisfeilerLehman)
 }
 
 
@@ -58,6 +59,7 @@ NAMED_KERNELS: dict[str, Callable[[GraphBatch, Mapping[str, object]], Kernel]] =
     "nodes": NodeSum.suited_to,
     "hopper": GraphHopper.suited_to,
     "wl": WeisfeilerLehman.suited_to,
+    "minmax": MinMaxWL.suited_to,
     "both": lambda graphs, settings: SumKernel(
         [kernel.suited_to(graphs, settings) for kernel in (GraphHopper, NodeSum)]
     ),

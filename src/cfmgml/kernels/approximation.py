@@ -23,7 +23,7 @@ from cfmgml.kernels.factors import Aside, value_error
 from cfmgml.kernels.gram import compute_gram
 
 AUTO = "auto"
-CHEAP, AFFORDABLE = 2.0, 30.0  # seconds of one core: below the first nothing is tried, below the second little
+CHEAP, AFFORDABLE = 2.0, 120.0  # seconds of one core: below the first nothing is tried, below the second little
 SECONDS_OF_FACTOR = 1e-10  # times the cube of the number of graphs
 CHEAP_ON_DEVICE = 20_000  # graphs whose Gram matrix a card computes and keeps
 TOLERANCE = 0.01
