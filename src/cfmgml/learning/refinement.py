@@ -46,7 +46,8 @@ def refine(
     loss = problem.loss
     covered = share_covered(scores, loss.bag_ptr, loss.relevant)
     every = covered is not None and covered >= COVERED
-    last, graph_loss, own, objective = near, None, scores, list[float]()
+    begin = near or replace(first, trail=first.trail[-1:])  # convex: where it begins does not matter to where it ends
+    last, graph_loss, own, objective = begin, None, scores, list[float]()
     for _ in range(n_rounds):
         new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, every))
         if graph_loss is not None and not new.value(own) < graph_loss.value(own):
@@ -56,7 +57,7 @@ def refine(
             break
         last, graph_loss, own = solution, new, new_scores
         objective.append(solution.objective[-1])
-    if graph_loss is None or last is None:
+    if graph_loss is None:
         return Refined(first, scores, near)
     if every:
         return Refined(replace(last, objective=objective, n_iter=first.n_iter + last.n_iter), own, last)
