@@ -330,7 +330,7 @@ class BagDataset:
         return {**own, **{f"graphs.{name}": array for name, array in self.graphs.arrays().items()}}
 
     def fingerprint(self) -> str:
-        """A hash of everything in it but ``info``: equal data, equal fingerprint, however wide numpy holds its words."""
+        """A hash of everything in it but ``info``: equal data, equal fingerprint, however wide numpy holds words."""
         words = {
             name: np.array(array.tolist(), dtype=np.str_)
             for name, array in self.arrays().items()

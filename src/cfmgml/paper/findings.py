@@ -8,9 +8,12 @@ import numpy as np
 
 from cfmgml.evaluation.comparison import number
 from cfmgml.evaluation.folds import SCHEMES
+from cfmgml.evaluation.measures import find_measure
 from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.ranking import rank_test
 from cfmgml.evaluation.selection import SELECTIONS, Results, common_alpha, reported_at, setting_name
-from cfmgml.evaluation.statistics import LEVEL, corrected_paired_test
+from cfmgml.evaluation.statistics import LEVEL, RankTest, corrected_paired_test
+from cfmgml.model import CfMGML
 from cfmgml.paper.against import Against, against_paper
 
 AP, ACCURACY = ("bag", "average_precision"), ("graph", "accuracy")
@@ -22,7 +25,7 @@ class Finding:
     """A claim, whether it holds in these results, and the figures behind that."""
 
     claim: str
-    verdict: str  # "holds", "does not hold", "holds in part"
+    verdict: str  # "holds", "does not hold", "holds in part", or "undecided": nothing is told apart from chance
     text: str
 
 
@@ -52,6 +55,14 @@ def _told(claim: str, n_right: int, n: int, text: str) -> Finding | None:
     return Finding(claim, verdict, text) if n else None
 
 
+def _told_by_tests(claim: str, n_ahead: int, sure: Sequence[bool], n: int, text: str) -> Finding | None:
+    """The same where differences are tested: ``sure`` says of each that is told apart whether it is for the claim."""
+    if not n or not sure:
+        return Finding(claim, "undecided", text) if n else None
+    whole = "holds" if n_ahead == n and all(sure) else "holds in part"
+    return Finding(claim, whole if any(sure) else "does not hold", text)
+
+
 def _means(results: Results, measure: Key, *methods: str, scheme: str = "bags") -> dict[str, list[float]]:
     """By data set, the means of these methods, where all have one."""
     means = {}
@@ -75,12 +86,12 @@ def _compare(first: str, second: str, measure: Key, claim: str, words: str, resu
     """Whether the first method is ahead of the second, data set by data set."""
     means = _means(results, measure, first, second)
     n_ahead = sum(a > b for a, b in means.values())
-    n_sure = sum(_told_apart(results, data, first, second, measure) for data in means)
+    sure = [a > b for data, (a, b) in means.items() if _told_apart(results, data, first, second, measure)]
     text = (
-        f"{words} on {n_ahead} of {len(means)} data sets; the difference is told apart from chance on {n_sure} "
-        f"({_pairs(results, means)})."
+        f"{words} on {n_ahead} of {len(means)} data sets; the difference is told apart from chance on {len(sure)}, "
+        f"{sum(sure)} of them for it ({_pairs(results, means)})."
     )
-    return _told(claim, n_ahead, len(means), text)
+    return _told_by_tests(claim, n_ahead, sure, len(means), text)
 
 
 # -- against the printed tables ------------------------------------------------------------------
@@ -187,19 +198,51 @@ def _ceiling(results: Results) -> Finding | None:
         f"Graph accuracy from bag labels, and of a support vector machine that is told every graph’s label: "
         f"{_pairs(results, means)}. The mean gap is {number(sum(gaps) / max(len(gaps), 1))}."
     )
+    sure = [b > a for data, (a, b) in means.items() if _told_apart(results, data, "cfmgml", "sgsl-svm", ACCURACY)]
     right = sum(gap > 0 for gap in gaps)
-    return _told("Labels of bags are worth less than labels of graphs", right, len(gaps), text)
+    return _told_by_tests("Labels of bags are worth less than labels of graphs", right, sure, len(gaps), text)
+
+
+def _ranks(results: Results) -> Finding | None:
+    """Mean ranks of everybody, who learns nothing included, and whether the best is told apart from the next."""
+    measure = find_measure(*AP)
+    tests = {apart: test for apart in (False, True) if (test := rank_test(results, measure, apart=apart)) is not None}
+    if False not in tests:
+        return None
+    usual, ours = tests[False], {method.key for method in METHODS.values() if method.estimator is CfMGML}
+    order = np.argsort(usual.ranks, kind="stable")
+    keys = [usual.methods[place] for place in order]
+    rival = next((place for place, key in enumerate(keys) if key not in ours), None)
+    ahead = rival is None or float(usual.ranks[order[rival]] - usual.ranks[order[0]]) >= usual.critical_difference
+    verdict = "does not hold" if keys[0] not in ours else "holds" if ahead else "undecided"
+    texts = [
+        f"{'With folds that share no graph' if apart else f'Over {len(test.data_sets)} data sets'}, in average "
+        f"precision: {_in_order(test)}; ranks closer than {test.critical_difference:.2f} are not told apart."
+        for apart, test in tests.items()
+    ]
+    return Finding("A CfMGML has the best mean rank of those that see labels of bags only", verdict, " ".join(texts))
+
+
+def _in_order(test: RankTest) -> str:
+    return ", ".join(
+        f"{METHODS[test.methods[k]].title} {test.ranks[k]:.2f}" for k in np.argsort(test.ranks, kind="stable")
+    )
 
 
 def _nodes(results: Results) -> Finding | None:
-    means, parts, right = _means(results, AP, "cfmgml"), [], 0
+    means, parts, n_ahead, sure = _means(results, AP, "cfmgml"), [], 0, []
     for name in ("msrc_v2", "voc2012"):
         values = {data: mean for data, (mean,) in means.items() if data.startswith(name)}
-        if f"{name}-labels" in values and len(values) > 1:
-            right += max(values, key=values.__getitem__) != f"{name}-labels"
+        labels = f"{name}-labels"
+        if labels in values and len(values) > 1:
+            best = max(values, key=values.__getitem__)
+            n_ahead += best != labels
+            a, b = (results.cell(data, "cfmgml", *AP).values for data in (best, labels))
+            if best != labels and a is not None and b is not None:  # the same bags in the same folds
+                sure += [True] * (corrected_paired_test(a, b, 1 / (len(a) - 1)) <= LEVEL)
             told = ", ".join(f"{results.facts[data]['mark']} {number(mean)}" for data, mean in values.items())
             parts.append(f"Average precision of CfMGML: {told}.")
-    return _told("Node attributes are better than node labels", right, len(parts), " ".join(parts))
+    return _told_by_tests("Node attributes are better than node labels", n_ahead, sure, len(parts), " ".join(parts))
 
 
 def _shared(results: Results) -> Finding | None:
@@ -236,7 +279,9 @@ _FINDERS: tuple[Callable[[Results], Finding | None], ...] = (
     ),
     partial(_strong, "cfmgml", "m3miml"),
     partial(_strong, "cfmgml", "misvm"),
-    partial(_strong, "context", "misvm"),
+    partial(_strong, "context", "misvm-context"),
+    partial(_strong, "refined", "misvm-context"),
+    _ranks,
     _nodes,
     _ceiling,
     _shared,
