@@ -1,5 +1,7 @@
 """BagDataset: checks, selection, unknown labels, files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,6 +85,18 @@ def test_scikit_learn_splits_it(bags):
 def test_empty_selection_is_refused(bags):
     with pytest.raises(ValueError, match="at least one bag"):
         bags[[]]
+
+
+def test_a_fingerprint_does_not_see_how_wide_words_are_held(bags, tmp_path):
+    """Just built, and read from the file it was kept in."""
+    words = np.full(bags.graphs.n_nodes, "node", dtype="<U21")
+    built = replace(bags, graphs=replace(bags.graphs, node_names=words))
+    built.save(tmp_path / "kept.bags")
+    kept = BagDataset.load(tmp_path / "kept.bags")
+    assert kept.graphs.node_names.dtype != words.dtype
+    assert kept.fingerprint() == built.fingerprint()
+    other = replace(built, graphs=replace(built.graphs, node_names=np.char.upper(words)))
+    assert other.fingerprint() != kept.fingerprint()
 
 
 def test_concatenate_undoes_splitting(bags):

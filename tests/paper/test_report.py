@@ -237,6 +237,26 @@ def test_findings_follow_the_figures(results):
     assert told[ahead.claim].verdict == "does not hold"
 
 
+def test_what_is_not_told_apart_is_undecided():
+    """Neither "holds" nor "does not hold", however many data sets point one way; one that is told apart decides."""
+    from cfmgml.paper.findings import _told_by_tests
+
+    cases = {(3, ()): "undecided", (3, (True,)): "holds", (2, (True,)): "holds in part", (0, (False,)): "does not hold"}
+    cases |= {(2, (True, False)): "holds in part", (3, (False,)): "does not hold", (0, ()): "undecided"}
+    assert {case: _told_by_tests("x", *case, 3, "y").verdict for case in cases} == cases
+    assert _told_by_tests("x", 0, (), 0, "y") is None
+
+
+def test_ranks_name_everybody(results):
+    finding = next(f for f in findings(results) if "mean rank" in f.claim)
+    assert all(title in finding.text for title in ("Dummy", "CfMGML, paper’s terms", "HLK", "are not told apart"))
+    assert "share no graph" in finding.text  # beside those of the paper's folds
+    assert (
+        "Average ranks, parameters chosen in training folds, folds that share no graph"
+        in table_files(results)["ranks.md"]
+    )
+
+
 def test_rivals_are_compared_where_no_graph_is_shared(results):
     finding = next(f for f in findings(results) if f.claim == "CfMGML is ahead of M3MIML on the same kernel")
     cells = [results.cell("twin", m, "bag", "average_precision", scheme="disjoint") for m in ("cfmgml", "m3miml")]

@@ -341,8 +341,13 @@ class BagDataset:
         return {**own, **{f"graphs.{name}": array for name, array in self.graphs.arrays().items()}}
 
     def fingerprint(self) -> str:
-        """A hash of everything in it but ``info``: equal data, equal fingerprint."""
-        return digest_of(packed(self.arrays()))
+        """A hash of everything in it but ``info``: equal data, equal fingerprint, however wide numpy holds words."""
+        words = {
+            name: np.array(array.tolist(), dtype=np.str_)
+            for name, array in self.arrays().items()
+            if array.dtype.kind == "U"
+        }
+        return digest_of(packed({**self.arrays(), **words}))
 
     def save(self, path: str | Path) -> None:
         """Write one file of arrays and JSON, in one step."""

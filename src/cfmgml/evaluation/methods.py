@@ -14,7 +14,7 @@ from cfmgml.learning.estimator import BagEstimator
 
 _FLOAT32 = {"dtype": "float32"}
 _ONE_ALPHA = {"alpha": (1e-4,)}
-_STRONG = (1e-3, 3e-4, 1e-4)  # where terms are not divided by the number of labels, alphas are larger
+_STRONG = (1e-3, 3e-4, 1e-4, 3e-5)  # where terms are not divided by the number of labels, alphas are larger
 _CFMGML = (
     Method("cfmgml", "CfMGML", "the paper's objective, minimised by cccp: this package's default", "features",
            {"alpha": ALPHAS}, options=_FLOAT32, by_default=True, quick=FEW_ALPHAS),

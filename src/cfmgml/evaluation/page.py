@@ -128,8 +128,9 @@ def plain(table: Table | None) -> str:
 
 
 def _ranks(results: Results) -> str:
-    table = rank_table(results, measures_of("bag"))
-    if not table.columns:
+    tables = [rank_table(results, measures_of("bag"), apart) for apart in (False, True)]
+    shown = [table for table in tables if table is not None and table.columns]
+    if not shown:
         return ""
     titles = {key: method.title for key, method in METHODS.items()}
     figures = []
@@ -139,7 +140,7 @@ def _ranks(results: Results) -> str:
             caption = f"{measure.title}, {len(test.data_sets)} data sets; Friedman’s p = {test.p_value:.2g}"
             chart = critical_difference_diagram(test, titles, f"average ranks by {measure.title}")
             figures.append(figure(caption, chart))
-    return f"{''.join(figures)}<h3>{escape(table.title)}</h3>{plain(table)}"
+    return "".join([*figures, *(f"<h3>{escape(table.title)}</h3>{plain(table)}" for table in shown)])
 
 
 def _sensitivity(results: Results) -> str:

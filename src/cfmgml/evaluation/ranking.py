@@ -10,13 +10,19 @@ from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.statistics import LEVEL, RankTest, compare_ranks
 from cfmgml.evaluation.tables import Table, TableCell, TableRow
 
+APART = "disjoint"
 
-def rank_test(results: Results, measure: Measure, selection: str = "nested") -> RankTest | None:
-    """Average ranks over the data sets that count, of the methods that have a value on each; None if too few."""
+
+def rank_test(results: Results, measure: Measure, selection: str = "nested", apart: bool = False) -> RankTest | None:
+    """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2.
+
+    With ``apart``, those whose bags share graphs count with folds that share none; the others stay as they are.
+    """
     counted = [key for key, fact in results.facts.items() if fact["ranked"]]
     data_sets = [key for key in counted if measure.level == "bag" or results.facts[key]["has_graph_labels"]]
+    schemes = {data: APART if apart and is_run_apart(results, data) else "bags" for data in data_sets}
     table = {
-        key: [results.cell(data, key, *measure[:2], selection).mean for data in data_sets]
+        key: [results.cell(data, key, *measure[:2], selection, schemes[data]).mean for data in data_sets]
         for key in results.methods
         if measure.level in METHODS[key].levels and not METHODS[key].sees_graph_labels
     }
@@ -26,9 +32,16 @@ def rank_test(results: Results, measure: Measure, selection: str = "nested") -> 
     return compare_ranks(list(whole), data_sets, np.array(list(whole.values())).T, measure.higher_is_better)
 
 
-def rank_table(results: Results, measures: Sequence[Measure]) -> Table:
-    """Average ranks of all methods, a column a measure."""
-    tests = {measure: test for measure in measures if (test := rank_test(results, measure)) is not None}
+def is_run_apart(results: Results, data: str) -> bool:
+    """Whether there are rows of a data set with folds that share no graph."""
+    return any(results.rows(data, key, APART) for key in results.methods)
+
+
+def rank_table(results: Results, measures: Sequence[Measure], apart: bool = False) -> Table | None:
+    """Average ranks of all methods, a column a measure; with ``apart``, None where no bags share graphs."""
+    if apart and not any(is_run_apart(results, data) for data in results.facts):
+        return None
+    tests = {measure: test for measure in measures if (test := rank_test(results, measure, apart=apart)) is not None}
     shown = tests.values()
     in_any = [key for key in results.methods if any(key in test.methods for test in shown)]
     rows = [TableRow(METHODS[key].title, tuple(_rank_cell(test, key) for test in shown)) for key in in_any]
@@ -40,7 +53,8 @@ def rank_table(results: Results, measures: Sequence[Measure]) -> Table:
         f"best (ranks closer than Nemenyi’s critical difference, p > {LEVEL}).",
     )
     titles = tuple(f"{measure.title} {measure.arrow}" for measure in tests)
-    return Table("ranks", "Average ranks, parameters chosen in training folds", titles, tuple(rows), notes, "method")
+    name, how = ("ranks-apart", ", folds that share no graph") if apart else ("ranks", "")
+    return Table(name, f"Average ranks, parameters chosen in training folds{how}", titles, tuple(rows), notes, "method")
 
 
 def _rank_cell(test: RankTest, key: str) -> TableCell:

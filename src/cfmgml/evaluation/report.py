@@ -44,7 +44,7 @@ def table_files(results: Results) -> dict[str, str]:
     groups: dict[str, Sequence[Table | None]] = {
         "graphs": [measure_table(results, labelled, measure) for measure in GRAPH_MEASURES],
         "bags": [measure_table(results, data_sets, measure) for measure in bag_measures],
-        "ranks": [rank_table(results, bag_measures)],
+        "ranks": [rank_table(results, bag_measures, apart) for apart in (False, True)],
         "settings": [details.setting_table(results, data_sets)],
         "overlap": [details.overlap_table(results)],
         "labels": [details.label_table(results, data) for data in labelled],

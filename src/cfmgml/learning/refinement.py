@@ -12,6 +12,10 @@ taken only where it lowers the loss of the scores that are there. So J never goe
 Whether graphs may carry no label is taken from the training data: where the first fit finds a label in most graphs,
 every graph gets one; elsewhere only each label's best graph and those that score above 0 do, and the mean of the first
 fit and the last counts, since what is left out is not known to carry nothing.
+
+Most graphs lack most labels, so that scores learned from graphs are low, and few bags would have a graph above 0. In
+the end one number is added to all scores: the one with which as many labels are found in the training bags as they
+have. No order of labels or of graphs changes by that.
 """
 
 from collections.abc import Callable
@@ -46,7 +50,8 @@ def refine(
     loss = problem.loss
     covered = share_covered(scores, loss.bag_ptr, loss.relevant)
     every = covered is not None and covered >= COVERED
-    last, graph_loss, own, objective = near, None, scores, list[float]()
+    begin = near or replace(first, trail=first.trail[-1:])  # convex: where it begins does not matter to where it ends
+    last, graph_loss, own, objective = begin, None, scores, list[float]()
     for _ in range(n_rounds):
         new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, every))
         if graph_loss is not None and not new.value(own) < graph_loss.value(own):
@@ -56,15 +61,26 @@ def refine(
             break
         last, graph_loss, own = solution, new, new_scores
         objective.append(solution.objective[-1])
-    if graph_loss is None or last is None:
+    if graph_loss is None:
         return Refined(first, scores, near)
-    if every:
-        return Refined(replace(last, objective=objective, n_iter=first.n_iter + last.n_iter), own, last)
-    mean = replace(
-        last, coef=(first.coef + last.coef) / 2, intercept=(first.intercept + last.intercept) / 2, objective=objective,
-        n_iter=first.n_iter + last.n_iter,
-    )  # fmt: skip
-    return Refined(mean, (scores + own) / 2, last)
+    found = replace(last, objective=objective, n_iter=first.n_iter + last.n_iter)
+    if not every:
+        coef, intercept, own = (first.coef + last.coef) / 2, (first.intercept + last.intercept) / 2, (scores + own) / 2
+        found = replace(found, coef=coef, intercept=intercept)
+    shift = shift_to_as_many(own, loss) if problem.fit_intercept else 0.0
+    return Refined(replace(found, intercept=found.intercept + shift), own + shift, last)
+
+
+def shift_to_as_many(scores: FloatArray, loss: RankLoss) -> float:
+    """What to add to all scores so that as many labels of bags are above 0 as bags are known to have.
+
+    >>> relevant = np.array([[True, False], [True, True]])
+    >>> shift_to_as_many(np.array([[-1., -4.], [-2., -3.]]), RankLoss(np.arange(3), relevant, ~relevant, np.ones(2)))
+    3.5
+    """
+    known, n_labels = loss.relevant | loss.irrelevant, int(loss.relevant.sum())
+    ordered = np.sort(segment_max(scores, loss.bag_ptr)[known])[::-1]
+    return -float(ordered[n_labels - 1 : n_labels + 1].mean()) if 0 < n_labels < len(ordered) else 0.0
 
 
 def carried_labels(scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray, every: bool) -> BoolArray:

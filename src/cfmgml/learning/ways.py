@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 ONCE = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)  # alphas to choose from
 AGAIN = (1e-3, 1e-4, 3e-5)
-ALIKE = (1e-3, 3e-4, 1e-4)  # terms that are not divided by the number of labels need larger ones
+ALIKE = (1e-3, 3e-4, 1e-4, 3e-5)  # terms that are not divided by the number of labels need larger ones
 BALANCED = (1e-2, 3e-3, 1e-3)
 ROUNDS = 3  # most: a second round already changes little
 CONTEXT = 0.6

@@ -34,7 +34,7 @@ class Finding:
     """A claim, whether it holds in these results, and the figures behind that."""
 
     claim: str
-    verdict: str  # "holds", "does not hold", "holds in part"
+    verdict: str  # "holds", "does not hold", "holds in part", "undecided": nothing is told apart
     sentence: str
     compared: tuple[Compared, ...]
     sides: tuple[str, str]  # what the first and the second figure are

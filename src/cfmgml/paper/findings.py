@@ -11,9 +11,11 @@ from cfmgml.evaluation.comparison import number
 from cfmgml.evaluation.folds import SCHEMES
 from cfmgml.evaluation.measures import find_measure
 from cfmgml.evaluation.methods import METHODS
+from cfmgml.evaluation.ranking import rank_test
 from cfmgml.evaluation.rows import Row
 from cfmgml.evaluation.selection import SELECTIONS, Results, common_alpha, reported_at, setting_name
-from cfmgml.evaluation.statistics import corrected_interval
+from cfmgml.evaluation.statistics import RankTest, corrected_interval
+from cfmgml.model import CfMGML
 from cfmgml.paper.against import Against, against_paper
 from cfmgml.paper.finding import Compared, Finding
 
@@ -31,6 +33,14 @@ def findings(results: Results) -> list[Finding]:
 
 def _verdict(n_right: int, n: int) -> str:
     return "holds" if n_right == n else "does not hold" if n_right == 0 else "holds in part"
+
+
+def _verdict_by_intervals(compared: Sequence[Compared]) -> str:
+    """Where no interval is on one side of 0, nothing is decided."""
+    sure = [one.ahead > 0 for one in compared if one.low > 0 or one.high < 0]
+    if not any(sure):
+        return "does not hold" if sure else "undecided"
+    return "holds" if all(sure) and _n_ahead(compared) == len(compared) else "holds in part"
 
 
 def _n_ahead(compared: Iterable[Compared]) -> int:
@@ -72,7 +82,7 @@ def _compare(first: str, second: str, measure: Key, claim: str, words: str, resu
     """Whether the first method is ahead of the second, data set by data set."""
     compared = _pairs(results, measure, first, second)
     return Finding(
-        claim, _verdict(_n_ahead(compared), len(compared)), f"{words} {_surely(compared)}.", tuple(compared),
+        claim, _verdict_by_intervals(compared), f"{words} {_surely(compared)}.", tuple(compared),
         (METHODS[first].title, METHODS[second].title), f"ahead by, in {_title(measure)}",
     )  # fmt: skip
 
@@ -202,11 +212,44 @@ def _ceiling(results: Results) -> Finding:
     compared = _pairs(results, ACCURACY, "sgsl-svm", "cfmgml")
     gap = sum(one.ahead for one in compared) / max(len(compared), 1)
     return Finding(
-        "Labels of bags are worth less than labels of graphs", _verdict(_n_ahead(compared), len(compared)),
+        "Labels of bags are worth less than labels of graphs", _verdict_by_intervals(compared),
         "A support vector machine that is told every graph’s label is ahead of CfMGML, which is told those of bags, "
         f"on {_n_ahead(compared)} of {len(compared)} data sets, by {number(gap)} on average.", tuple(compared),
         (METHODS["sgsl-svm"].title, METHODS["cfmgml"].title), "ahead by, in graph accuracy",
     )  # fmt: skip
+
+
+def _ranks(results: Results) -> Finding:
+    """Mean ranks of everybody, who learns nothing included, and whether the best is told apart from the next."""
+    measure = find_measure(*AP)
+    tests = {apart: test for apart in (False, True) if (test := rank_test(results, measure, apart=apart)) is not None}
+    sentence, verdict, compared = "", "undecided", list[Compared]()
+    if False in tests:
+        usual, ours = tests[False], {method.key for method in METHODS.values() if method.estimator is CfMGML}
+        order = np.argsort(usual.ranks, kind="stable").tolist()
+        keys, best, clear = [usual.methods[k] for k in order], usual.ranks[order[0]], usual.critical_difference
+        for k in order[1:]:
+            behind = float(usual.ranks[k] - best)
+            title = METHODS[usual.methods[k]].title
+            compared.append(Compared(title, float(usual.ranks[k]), float(best), behind, behind - clear, behind + clear))
+        rivals = [usual.ranks[k] for k, key in zip(order, keys, strict=True) if key not in ours]
+        ahead = not rivals or rivals[0] - best >= clear
+        verdict = "does not hold" if keys[0] not in ours else "holds" if ahead else "undecided"
+        sentence = " ".join(
+            f"{'With folds that share no graph' if apart else f'Over {len(test.data_sets)} data sets'}, in average "
+            f"precision: {_in_order(test)}; ranks closer than {test.critical_difference:.2f} are not told apart."
+            for apart, test in tests.items()
+        )
+    return Finding(
+        "A CfMGML has the best mean rank of those that see labels of bags only", verdict, sentence, tuple(compared),
+        ("mean rank", "the best one"), "behind the best mean rank by", interval="what is not told apart",
+    )  # fmt: skip
+
+
+def _in_order(test: RankTest) -> str:
+    return ", ".join(
+        f"{METHODS[test.methods[k]].title} {test.ranks[k]:.2f}" for k in np.argsort(test.ranks, kind="stable")
+    )
 
 
 def _nodes(results: Results) -> Finding:
@@ -219,7 +262,7 @@ def _nodes(results: Results) -> Finding:
             if values is not None and labels is not None:
                 compared.append(_difference(results.facts[data]["mark"], values, labels))
     return Finding(
-        "Node attributes are better than node labels", _verdict(_n_ahead(compared), len(compared)),
+        "Node attributes are better than node labels", _verdict_by_intervals(compared),
         f"With attributes CfMGML is ahead of itself with node labels in {_n_ahead(compared)} of {len(compared)} cases.",
         tuple(compared), ("attributes", "labels"), "ahead by, in average precision",
     )  # fmt: skip
@@ -232,7 +275,7 @@ def _shared(results: Results) -> Finding:
         if over is not None and apart is not None:
             compared.append(_difference(fact["mark"], over, apart, paired=False))
     return Finding(
-        "Bags that share graphs leak into the test folds", _verdict(_n_ahead(compared), len(compared)),
+        "Bags that share graphs leak into the test folds", _verdict_by_intervals(compared),
         "With folds over bags CfMGML’s graph accuracy is higher than with folds that share no graph on "
         f"{_n_ahead(compared)} of {len(compared)} data sets whose bags share graphs.", tuple(compared),
         ("folds over bags", "no graph shared"), "higher by, in graph accuracy",
@@ -263,7 +306,9 @@ _FINDERS: tuple[Callable[[Results], Finding], ...] = (
     ),
     partial(_strong, "cfmgml", "m3miml"),
     partial(_strong, "cfmgml", "misvm"),
-    partial(_strong, "context", "misvm"),
+    partial(_strong, "context", "misvm-context"),
+    partial(_strong, "refined", "misvm-context"),
+    _ranks,
     _nodes,
     _ceiling,
     _shared,

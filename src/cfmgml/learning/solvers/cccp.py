@@ -17,7 +17,9 @@ from cfmgml.learning.objective import Linearisation, RankLoss
 from cfmgml.learning.solvers.lbfgs import Algebra, Arrays, Function, State, Vector, descend
 
 CURVATURE = 0.03  # of .1, .03, .01 and .003, the fewest steps over alphas from .1 to 1e-6 on MSRC v2
+CURVATURE_OF_SLOPE = 0.2  # of .07, .2 and .6, the fewest steps with HLK's terms, which are 20 times smaller
 ROUND_GAIN = 1e-3  # a round that lowers the objective by less, relatively, is the last
+FULL_BLOCK = 4  # labels that a product of dense matrices takes at a time
 SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-6 of the first one's norm
 
 
@@ -124,8 +126,13 @@ class Problem:
         return np.zeros((self.rows.shape[1] + self.fit_intercept) * self.n_labels, dtype=self.rows.dtype)
 
     def scales(self) -> FloatArray:
-        settings = self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels
+        settings = self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels, self._curvature()
         return units_of_theta(column_squares(self.rows), *settings).astype(self.rows.dtype, copy=False)
+
+    def _curvature(self) -> float:
+        """Less where terms are small: a loss bends about as much as it slopes at zero."""
+        slope = self.loss.value_and_gradient(np.zeros((self.rows.shape[0], self.n_labels)))[1]
+        return min(CURVATURE, CURVATURE_OF_SLOPE * float(np.abs(slope).mean()) * self.loss.n_bags) or CURVATURE
 
     def space(self) -> Units:
         return Units(self.scales())
@@ -158,12 +165,22 @@ class ProblemBound:
 
 def scores_of_rows(rows: Rows, coef: FloatArray) -> FloatArray:
     """``rows @ coef``; with few labels, up to 3 times faster as (labels, features) @ (features, graphs)."""
-    return np.ascontiguousarray((coef.T @ rows.T).T)
+    return np.ascontiguousarray((_filled_up(rows, coef) @ rows.T)[: coef.shape[1]].T)
 
 
 def sums_of_rows(rows: Rows, amounts: FloatArray) -> FloatArray:
     """``rows.T @ amounts``, likewise."""
-    return np.asarray((amounts.T @ rows).T)
+    return np.asarray((_filled_up(rows, amounts) @ rows)[: amounts.shape[1]].T)
+
+
+def _filled_up(rows: Rows, columns: FloatArray) -> FloatArray:
+    """Columns as rows, with zeros up to a full block of the product: 24 take three quarters of the time of 23."""
+    n, n_full = columns.shape[1], -(-columns.shape[1] // FULL_BLOCK) * FULL_BLOCK
+    if n in (1, n_full) or not isinstance(rows, np.ndarray):
+        return columns.T
+    filled = np.zeros((n_full, len(columns)), dtype=columns.dtype)
+    filled[:n] = columns.T
+    return filled
 
 
 def column_squares(rows: Rows) -> FloatArray:
@@ -173,15 +190,17 @@ def column_squares(rows: Rows) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->j", rows, rows))
 
 
-def units_of_theta(squares: FloatArray, n_bags: int, alpha: float, fit_intercept: bool, n_labels: int) -> FloatArray:
+def units_of_theta(
+    squares: FloatArray, n_bags: int, alpha: float, fit_intercept: bool, n_labels: int, curvature: float = CURVATURE
+) -> FloatArray:
     """Units in which the curvature is about the same in all directions.
 
     The loss bends along feature j about as |column j|^2 / n_bags, times a constant that does not matter much
-    (CURVATURE), the penalty as alpha. Measured in these units L-BFGS needs 2 to 4 times fewer steps.
+    (``curvature``), the penalty as alpha. Measured in these units L-BFGS needs 2 to 4 times fewer steps.
     """
-    bend = CURVATURE / n_bags * squares + alpha
+    bend = curvature / n_bags * squares + alpha
     if fit_intercept:
-        bend = np.append(bend, CURVATURE)
+        bend = np.append(bend, curvature)
     return np.repeat(1 / np.sqrt(bend), n_labels)
 
 
