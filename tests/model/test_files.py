@@ -297,7 +297,7 @@ def test_more_refinements_than_can_be_meant_are_refused_at_once():
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.cfmgml")), ids=lambda path: path.stem)
 def test_models_saved_before_load_and_score_as_they_did(path):
-    """Written by 0.1.0 (minmax: 0.2.0): one of every kind of kernel and scorer, and the scores they gave the bags beside them."""
+    """Written by 0.1.0 (minmax: by 0.2.0), one of every kind of kernel and scorer; the scores they gave these bags."""
     expected = json.loads((FIXTURES / "scores.json").read_text())[path.stem]
     scores = CfMGML.load(path).decision_function_graphs(BagDataset.load(FIXTURES / "new.bags"))
     np.testing.assert_allclose(scores, expected, atol=1e-7)
