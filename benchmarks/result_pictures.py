@@ -155,6 +155,41 @@ def draw_reproduction() -> None:
     plt.gcf().legend(handles[:2], labels[:2], loc="outside upper right", fontsize=9, ncols=2, frameon=False)
 
 
+def draw_texts() -> None:
+    columns = ("average precision ↑", "macro-F1 ↑")
+    kinds = {"tf-idf, logistic regression": "tf-idf", "CfMGML, pairs, context": "ours, labels ranked",
+             "CfMGML, labels weigh": "ours, labels alike"}  # fmt: skip
+    shown: Rows = []
+    for row in table("texts.md", "data", "method", *columns):
+        for begins, kind in kinds.items():
+            if row["method"].startswith(begins):
+                shown.append(row | {"method": f"{row['data']}: {kind}"})
+    names = [row["method"] for row in shown]
+    titles = ("documents: average precision", "documents: macro-F1")
+    for ax, column in zip(side_by_side(titles, 4.6), columns, strict=True):
+        dots(ax, shown, column, names, {name: OURS for name in names if "ours" in name})
+        ax.tick_params(axis="y", labelsize=8)
+
+
+def draw_molecules() -> None:
+    rows = table("molecules.md", "folds", "method", "mean ROC-AUC")
+    axes = side_by_side(("Tox21, random folds: mean ROC-AUC", "scaffold folds"), 2.2)
+    for ax, scheme in zip(axes, ("random", "scaffold"), strict=True):
+        own = [row for row in rows if row["folds"] == scheme]
+        names = [row["method"] for row in own]
+        dots(ax, own, "in the folds that the forest has", names, {n: OURS for n in names if "MinMaxWL" in n})
+
+
+def draw_learning_twice() -> None:
+    columns = ("average precision ↑", "graph accuracy ↑")
+    rows = table("learning_twice.md", "method", *columns)
+    names = [row["method"] for row in rows]
+    colours = {name: OURS for name in names if "twice" in name} | {names[-1]: TOLD}
+    titles = ("photos: average precision", "regions named rightly")
+    for ax, column in zip(side_by_side(titles, 2.6), columns, strict=True):
+        dots(ax, rows, column, names, colours)
+
+
 PAGES: dict[str, Callable[[], None]] = {
     "digits": draw_digits,
     "all_methods": draw_all_methods,
@@ -162,6 +197,9 @@ PAGES: dict[str, Callable[[], None]] = {
     "pictures": draw_pictures,
     "vectors": draw_vectors,
     "reproduction": draw_reproduction,
+    "texts": draw_texts,
+    "molecules": draw_molecules,
+    "learning_twice": draw_learning_twice,
 }
 
 

@@ -236,6 +236,8 @@ PAGE_TEXT = """# Texts against tf-idf
 
 {answer}
 
+![Average precision and macro-F1 of documents, by tf-idf and by us](drawn/texts.png)
+
 Compared are *{ours}* and tf-idf. Made by `python benchmarks/texts.py --table` from `texts/rows.jsonl`,
 which has figures only. Rows are made by
 

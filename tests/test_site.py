@@ -13,7 +13,9 @@ from doc_pages import ROOT, blocks
 REFERENCE = "docs/reference/index.md"
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 ORDER = runpy.run_path(str(ROOT / "docs" / "_ext" / "gallery_order.py"))["ORDER"]
-ANSWERED = ("digits", "all_methods", "real_data", "pictures", "vectors", "reproduction")  # pages that lead with it
+ANSWERED = (
+    "digits", "all_methods", "real_data", "pictures", "vectors", "reproduction", "texts", "molecules", "learning_twice",
+)  # pages that lead with it  # fmt: skip
 
 
 def public_modules():

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.base import clone
 
+from cfmgml.common.extras import install_command
 from cfmgml.common.typing import FloatArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.function import BatchKernel
@@ -35,7 +36,8 @@ class GrakelKernel(BatchKernel):
         try:
             import grakel  # noqa: F401
         except ImportError as error:
-            raise ImportError("GrakelKernel needs GraKeL: pip install grakel (Python below 3.13).") from error
+            wanted = f"GrakelKernel needs GraKeL: {install_command('grakel')} (Python below 3.13)."
+            raise ImportError(wanted) from error
         if getattr(self.kernel, "normalize", False):
             raise ValueError("GrakelKernel needs a kernel with normalize=False; gram_matrix normalises.")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
+from cfmgml.common.extras import missing_extra
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.web.exhibits import Exhibit, as_exhibits
 from cfmgml.web.limits import Limits
@@ -29,7 +30,7 @@ def import_fastapi() -> ModuleType:
         import fastapi
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise ImportError("serving needs FastAPI and uvicorn: pip install 'cfmgml[web]'.") from error
+        raise ImportError(missing_extra("serving needs FastAPI and uvicorn", "web")) from error
     return fastapi
 
 
