@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman, gram_matrix
+from cfmgml.baselines import M3MIML, MISVM
 from cfmgml.common.compute import USUAL
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import approximation, node_maps
@@ -144,6 +145,17 @@ def test_a_path_and_a_choice_of_alpha(bags, nothing_is_cheap):
     assert all(0 < model.approximation_error_ <= approximation.TOLERANCE for model in paths)
     choice = choose_alpha(CfMGML(NodeSum(), max_iter=20), bags, [1.0, 1e-3])
     assert choice.alpha == 1e-3
+
+
+@pytest.mark.parametrize("machine", [MISVM, M3MIML])
+def test_rivals_have_it_too(bags, nothing_is_cheap, machine):
+    train, test = bags[:80], bags[80:]
+    model, exact = machine().fit(train), machine(rank=None).fit(train)
+    assert model.kernel_.is_explicit
+    assert not exact.kernel_.is_explicit
+    assert model.score(test) == pytest.approx(exact.score(test), abs=0.03)
+    with pytest.raises(ValueError, match="rank must be 'auto' or None, got 9"):
+        machine(rank=9).fit(train)
 
 
 def test_it_says_so(bags, nothing_is_cheap, capsys):

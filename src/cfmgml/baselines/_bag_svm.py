@@ -14,6 +14,7 @@ from cfmgml.common.typing import ArrayLike, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, choose_kernel
+from cfmgml.kernels.approximation import AUTO, settle_rank
 from cfmgml.kernels.context import Context, join_parts
 from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import compute_gram
@@ -30,6 +31,7 @@ class BagSVM(BagEstimator):
     C: float
     instances: str
     context: float
+    rank: str | None
     dtype: str
     n_jobs: int | None
     verbose: bool
@@ -49,7 +51,8 @@ class BagSVM(BagEstimator):
         check_pairwise_size(type(self).__name__, bags.n_graphs, "graphs", 3, "use fewer, or CfMGML(rank=...)")
         self.vectors_ = MeanVectors.of(bags.graphs) if self.instances == "mean" else None
         graphs = self._instances(bags.graphs)
-        self.kernel_ = choose_kernel(self.kernel, graphs).resolve(graphs)
+        resolved = choose_kernel(self.kernel, graphs).resolve(graphs)
+        self.kernel_ = settle_rank(resolved, graphs, self.rank, self._compute()).kernel
         context = Context(bags.bag_ptr, float(self.context))
         K = context.of_gram(compute_gram(self.kernel_, graphs, self._compute()))
         weights, twins = mean_weights(bags.bag_ptr), first_twins(K, _rounding(self.kernel_, K))
@@ -67,6 +70,8 @@ class BagSVM(BagEstimator):
     def _check_params(self) -> None:
         check_number(self.C, "C", above=0)
         check_number(self.context, "context", at_least=0, below=1)
+        if self.rank not in (None, AUTO):
+            raise ValueError(f"rank must be 'auto' or None, got {self.rank!r}.")
         if self.instances not in INSTANCES:
             raise ValueError(f"instances must be one of {INSTANCES}, got {self.instances!r}.")
         self._compute()

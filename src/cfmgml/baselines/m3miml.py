@@ -10,6 +10,7 @@ from cfmgml.baselines.method import FEW_C, ONE_C, SHARES, Method
 from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.typing import FloatArray
+from cfmgml.kernels.approximation import AUTO
 from cfmgml.kernels.function import KernelLike
 
 SOLVERS = ("exact", "frank-wolfe")
@@ -47,6 +48,9 @@ class M3MIML(BagSVM):
         Show progress on stderr.
     context
         As in `CfMGML`: how much of a graph's score comes from its bag as a whole.
+    rank
+        ``"auto"`` or None as in `CfMGML`: kernel values through landmarks where all of them would be slow. The machines
+        themselves still see all pairs of graphs.
 
     Attributes
     ----------
@@ -86,6 +90,7 @@ class M3MIML(BagSVM):
     n_jobs: int | None = None
     verbose: bool = False
     context: float = 0.0
+    rank: str | None = AUTO
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -11,6 +11,7 @@ from cfmgml.common.numbers import check_number
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import segment_ids, segment_log_mean_exp
 from cfmgml.common.typing import FloatArray
+from cfmgml.kernels.approximation import AUTO
 from cfmgml.kernels.function import KernelLike
 
 SETTLED = 1e-3  # largest change of a graph's weight at which a label is done
@@ -27,7 +28,7 @@ class MISVM(BagSVM):
 
     Parameters
     ----------
-    kernel, C, instances, tol, dtype, n_jobs, verbose, context
+    kernel, C, instances, tol, dtype, n_jobs, verbose, context, rank
         As in `M3MIML`.
     temperature
         Of the softmax over a bag's graphs; 0 is the published algorithm.
@@ -68,6 +69,7 @@ class MISVM(BagSVM):
     n_jobs: int | None = None
     verbose: bool = False
     context: float = 0.0
+    rank: str | None = AUTO
 
     def _check_params(self) -> None:
         super()._check_params()
