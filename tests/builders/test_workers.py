@@ -1,5 +1,6 @@
 """Worker processes that are killed in the middle of a build."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -16,9 +17,9 @@ from made_up import draw_photo
 SMALL = {"features": "paper", "nodes": "labels", "n_jobs": 2}
 
 
-def many_photos(n):
+def many_photos(n, size=(48, 72)):
     rng = np.random.default_rng(0)
-    return [draw_photo(rng)[0] for _ in range(n)]
+    return [draw_photo(rng, size)[0] for _ in range(n)]
 
 
 def deadly_picture():
@@ -34,18 +35,18 @@ def deadly_picture():
 def kill_workers(wanted, killed):
     """Kill a worker now and then while it is at work."""
     while len(killed) < wanted:
-        time.sleep(0.3)
+        time.sleep(0.1)
         processes = list(getattr(reusable_executor._executor, "_processes", None) or {})
-        if processes:
+        with contextlib.suppress(ProcessLookupError, IndexError):  # it has just ended, or there is none yet
             os.kill(processes[0], signal.SIGKILL)
             killed.append(processes[0])
 
 
 @pytest.mark.slow
 def test_a_build_outlives_its_workers():
-    photos, killed = many_photos(500), []
+    photos, killed = many_photos(500, (144, 216)), []
     bags_from_images(photos[:8], **SMALL)  # workers are there before one is killed
-    killer = threading.Thread(target=kill_workers, args=(2, killed), daemon=True)
+    killer = threading.Thread(target=kill_workers, args=(1, killed), daemon=True)
     killer.start()
     bags = bags_from_images(photos, **SMALL)
     assert killed

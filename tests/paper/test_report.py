@@ -239,18 +239,22 @@ def test_findings_follow_the_figures(results):
 
 def test_what_is_not_told_apart_is_undecided():
     """Neither "holds" nor "does not hold", however many data sets point one way; one that is told apart decides."""
-    from cfmgml.paper.findings import _told_by_tests
+    from cfmgml.paper.finding import Compared
+    from cfmgml.paper.findings import _verdict_by_intervals
 
-    cases = {(3, ()): "undecided", (3, (True,)): "holds", (2, (True,)): "holds in part", (0, (False,)): "does not hold"}
-    cases |= {(2, (True, False)): "holds in part", (3, (False,)): "does not hold", (0, ()): "undecided"}
-    assert {case: _told_by_tests("x", *case, 3, "y").verdict for case in cases} == cases
-    assert _told_by_tests("x", 0, (), 0, "y") is None
+    def verdict(*ahead):
+        """Of differences, told apart from 0 where they are 2 or more."""
+        return _verdict_by_intervals([Compared("x", d, 0.0, d, d - 1.5, d + 1.5) for d in ahead])
+
+    cases = {(1, 1, 1): "undecided", (1, 1, 2): "holds", (1, -1, 2): "holds in part", (-1, -1, -2): "does not hold"}
+    cases |= {(1, -2, 2): "holds in part", (1, 1, -2): "does not hold", (-1, -1): "undecided"}
+    assert {case: verdict(*case) for case in cases} == cases
 
 
 def test_ranks_name_everybody(results):
     finding = next(f for f in findings(results) if "mean rank" in f.claim)
-    assert all(title in finding.text for title in ("Dummy", "CfMGML, paper’s terms", "HLK", "are not told apart"))
-    assert "share no graph" in finding.text  # beside those of the paper's folds
+    assert all(title in finding.sentence for title in ("Dummy", "CfMGML, paper’s terms", "HLK", "are not told apart"))
+    assert "share no graph" in finding.sentence  # beside those of the paper's folds
     assert (
         "Average ranks, parameters chosen in training folds, folds that share no graph"
         in table_files(results)["ranks.md"]

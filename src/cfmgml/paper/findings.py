@@ -235,11 +235,12 @@ def _ranks(results: Results) -> Finding:
         rivals = [usual.ranks[k] for k, key in zip(order, keys, strict=True) if key not in ours]
         ahead = not rivals or rivals[0] - best >= clear
         verdict = "does not hold" if keys[0] not in ours else "holds" if ahead else "undecided"
-        sentence = " ".join(
-            f"{'With folds that share no graph' if apart else f'Over {len(test.data_sets)} data sets'}, in average "
-            f"precision: {_in_order(test)}; ranks closer than {test.critical_difference:.2f} are not told apart."
+        parts = [
+            f"{'with folds that share no graph' if apart else f'Over {len(test.data_sets)} data sets'}, in average "
+            f"precision: {_in_order(test)}; ranks closer than {test.critical_difference:.2f} are not told apart"
             for apart, test in tests.items()
-        )
+        ]
+        sentence = f"{'; '.join(parts)}."
     return Finding(
         "A CfMGML has the best mean rank of those that see labels of bags only", verdict, sentence, tuple(compared),
         ("mean rank", "the best one"), "behind the best mean rank by", interval="what is not told apart",
