@@ -46,7 +46,7 @@ def kill_workers(wanted, killed):
 def test_a_build_outlives_its_workers():
     photos, killed = many_photos(500, (144, 216)), []
     bags_from_images(photos[:8], **SMALL)  # workers are there before one is killed
-    killer = threading.Thread(target=kill_workers, args=(1, killed), daemon=True)
+    killer = threading.Thread(target=kill_workers, args=(2, killed), daemon=True)
     killer.start()
     bags = bags_from_images(photos, **SMALL)
     assert killed

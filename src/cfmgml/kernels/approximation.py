@@ -68,13 +68,13 @@ def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, comp
     truth = compute_gram(kernel, graphs[aside], compute.quiet)
     others, n_landmarks = graphs[rest], FIRST
     while (mapped := kernel.with_landmarks(others, n_landmarks)) is not None:
-        error = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth)
-        if error <= TOLERANCE or (n_landmarks >= most and not affordable):
+        error, is_last = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth), n_landmarks >= most
+        if error <= TOLERANCE or (is_last and not affordable):
             say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)
             return Approximation(mapped, error=error)
-        n_landmarks *= 2
-        if n_landmarks > most:
+        if is_last:
             break
+        n_landmarks *= 2
     if affordable:
         return Approximation(kernel, error=0.0)
     return Approximation(kernel, MOST, Aside(aside, truth, TOLERANCE))
