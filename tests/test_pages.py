@@ -165,7 +165,7 @@ def test_every_block_says_what_it_is(page):
 
 def test_few_blocks_are_not_run():
     left_out = [(page, block.line, block.reason) for page in PAGES for block in blocks(page) if block.reason]
-    assert len(left_out) <= 5, left_out
+    assert len(left_out) <= 3, left_out
     comments = sum(("\n" + (ROOT / page).read_text(encoding="utf-8")).count("\n<!-- not run") for page in PAGES)
     assert comments == len(left_out), "a comment stands on the line above its block"
 
