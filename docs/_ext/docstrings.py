@@ -1,5 +1,6 @@
 """Docstrings and signatures as readers want them: names lead to their pages, types have their short names."""
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,12 @@ from numpy.typing import DTypeLike
 from sphinx.util.typing import stringify_annotation
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "index.md"
+
+REGISTERS = {  # names whose value is a list of things with docstrings, and what stands above it
+    "cfmgml.baselines.BASELINES": "The methods that `cfmgml evaluate` can compare, a tuple in the order of tables.",
+    "cfmgml.checks.KERNEL_RULES": "What `check_kernel` tries, a dictionary of functions by name.",
+    "cfmgml.checks.ESTIMATOR_RULES": "What `check_bag_estimator` tries, a dictionary of functions by name.",
+}
 
 
 def public_names() -> dict[str, str]:
@@ -44,6 +51,19 @@ def link_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: li
         )
 
 
+def list_entries(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """A register is what it holds, each with its first sentence: rules by name, methods with their pages."""
+    if name not in REGISTERS:
+        return
+    entries = obj.items() if isinstance(obj, dict) else ((entry.__name__, entry) for entry in obj)
+    known = app.config.cfmgml_public_names
+    lines[:] = [REGISTERS[name], ""]
+    for key, entry in entries:
+        called = f":py:obj:`{key} <{known[key]}>`" if key in known else f"``{key}``"
+        lines += [called, f"   {inspect.getdoc(entry).partition(chr(10) * 2)[0].replace(chr(10), ' ')}"]
+    lines.append("")
+
+
 def shorten_types(app: Any, what: str, name: str, obj: Any, options: Any, signature: str, result: str) -> Any:
     """Arrays by the names they have in the source, instead of what numpy spells them out as."""
     for long, short in app.config.cfmgml_type_names.items():
@@ -54,6 +74,7 @@ def shorten_types(app: Any, what: str, name: str, obj: Any, options: Any, signat
 def setup(app: Any) -> dict[str, bool]:
     app.add_config_value("cfmgml_public_names", public_names(), "env")
     app.add_config_value("cfmgml_type_names", type_names(), "env")
+    app.connect("autodoc-process-docstring", list_entries)
     app.connect("autodoc-process-docstring", link_names)
     app.connect("autodoc-process-signature", shorten_types)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
