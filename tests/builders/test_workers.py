@@ -7,10 +7,13 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
-from joblib.externals.loky import reusable_executor
+from PIL import Image
 
+from cfmgml.builders.pictures.builder import PictureBuilder, PictureFiles
 from cfmgml.builders.pictures.image_files import ImageError
+from cfmgml.data.builder import FileInput
 from cfmgml.datasets import bags_from_images
 from made_up import draw_photo
 
@@ -32,24 +35,29 @@ def deadly_picture():
     return Deadly()
 
 
+def workers():
+    """Processes of ours among this one's children, which other tests may have left there."""
+    return [child for child in psutil.Process().children() if "cfmgml.common.processes" in " ".join(child.cmdline())]
+
+
 def kill_workers(wanted, killed):
     """Kill a worker now and then while it is at work."""
     while len(killed) < wanted:
         time.sleep(0.1)
-        processes = list(getattr(reusable_executor._executor, "_processes", None) or {})
-        with contextlib.suppress(ProcessLookupError, IndexError):  # it has just ended, or there is none yet
-            os.kill(processes[0], signal.SIGKILL)
-            killed.append(processes[0])
+        with contextlib.suppress(psutil.NoSuchProcess, IndexError):  # it has just ended, or there is none yet
+            worker = workers()[0]
+            worker.kill()
+            killed.append(worker.pid)
 
 
 @pytest.mark.slow
 def test_a_build_outlives_its_workers():
     photos, killed = many_photos(500, (144, 216)), []
-    bags_from_images(photos[:8], **SMALL)  # workers are there before one is killed
     killer = threading.Thread(target=kill_workers, args=(2, killed), daemon=True)
     killer.start()
     bags = bags_from_images(photos, **SMALL)
-    assert killed
+    assert len(killed) == 2
+    assert not workers()
     expected = bags_from_images(photos, **{**SMALL, "n_jobs": 1})
     assert bags.fingerprint() == expected.fingerprint()
 
@@ -65,3 +73,30 @@ def test_a_picture_that_kills_its_workers_is_named():
         bags = bags_from_images(photos, names=names, on_error="skip", **SMALL)
     assert bags.bag_names.tolist() == [name for name in names if name != "p20"]
     assert list(bags.info["skipped"]) == ["p20"]
+
+
+def test_a_failure_of_the_work_names_its_picture():
+    """Of the code, not of the picture: it says where it was."""
+
+    class Failing:
+        def __array__(self, dtype=None, copy=None):
+            raise ZeroDivisionError("a failure")
+
+    photos = [*many_photos(8), Failing()]
+    for n_jobs in (1, 2):
+        with pytest.raises(ZeroDivisionError, match="a failure") as caught:
+            bags_from_images(photos, names=[f"p{k}" for k in range(9)], **{**SMALL, "n_jobs": n_jobs})
+        assert "This was image p8." in caught.value.__notes__
+    assert not workers()
+
+
+def test_a_stream_that_is_left_leaves_no_process(tmp_path):
+    for k, photo in enumerate(many_photos(80)):
+        Image.fromarray(photo).save(tmp_path / f"{k:03}.png")
+    stream = PictureBuilder("paper", "labels").stream(FileInput([tmp_path], options=PictureFiles(n_jobs=2)))
+    stream.settle(None)
+    pieces = stream.pieces(0)
+    next(pieces)
+    assert workers()
+    pieces.close()
+    assert not workers()

@@ -16,6 +16,7 @@ from cfmgml.builders.texts import counting, stream
 from cfmgml.builders.texts.builder import TextBuilder
 from cfmgml.builders.texts.cooccurrence import Vocabulary
 from cfmgml.builders.texts.counting import count_texts
+from cfmgml.common.processes import Processes
 from cfmgml.common.tables import read_table, stream_table
 from cfmgml.data.parquet import writing
 from cfmgml.data.parquet.folder import HEADER
@@ -91,17 +92,16 @@ def test_texts_of_a_table(papers, tmp_path, options):
 
 
 def test_many_texts_are_built_in_workers(papers, tmp_path, monkeypatch):
-    ends = []
+    asked = []
 
     def in_two(n_jobs):
-        ends.append(n_jobs)
-        return 2
+        asked.append(n_jobs)
+        return Processes(2)
 
     monkeypatch.setattr(stream, "ALONE", 2)
-    monkeypatch.setattr(stream, "WAVE", 1)  # several waves
-    monkeypatch.setattr(stream, "effective_n_jobs", in_two)
+    monkeypatch.setattr(stream, "Processes", in_two)
     compare("texts", [papers], tmp_path)
-    assert ends == [-1]
+    assert asked == [-1]
 
 
 def test_texts_with_labels_elsewhere_or_none(papers, tmp_path):

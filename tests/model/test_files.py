@@ -230,7 +230,10 @@ def test_no_way_to_run_code_from_a_file_in_the_source():
         for node in ast.walk(ast.parse(file.read_text()))
         if reads_code(node)
     ]
-    assert not found
+    # What this one unpickles comes from a process that it has started itself, by a pipe that nobody else holds.
+    own_pipes = "src/cfmgml/common/processes.py:"
+    assert {line.split()[1] for line in found if line.startswith(own_pipes)} == {"pickle", "cloudpickle"}
+    assert not [line for line in found if not line.startswith(own_pipes)]
 
 
 def npy(array):

@@ -1,19 +1,24 @@
-"""A bounded number of worker processes, a bounded queue before them, and a time limit for each input."""
+"""A bounded number of worker processes, a bounded queue before them, and a time limit for each input.
+
+`cfmgml.common.processes` has the workers of our own builds, which are sent pickled work. A server's worker decodes what
+strangers sent, so its messages are JSON and bytes, never pickle, and the server, which waits for many at once, awaits
+them.
+"""
 
 import asyncio
 import contextlib
 import logging
 import math
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import asdict
 from time import monotonic
 
+from cfmgml.common.messages import pack_message, read_message_async
+from cfmgml.common.processes import worker_environment
 from cfmgml.common.typing import Json
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.worker_messages import pack_message, read_message_async
 
 START_SECONDS = 120.0
 RETRY_SECONDS = 5.0
@@ -37,14 +42,12 @@ class Worker:
 
     @classmethod
     async def start(cls, models: Mapping[str, ModelFile], limits: Limits) -> "Worker":
-        threads = str(max(1, (os.cpu_count() or 1) // limits.n_workers))
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         begin = monotonic()
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "cfmgml.web.worker"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**dict.fromkeys(names, threads), **os.environ},
+            env=worker_environment(limits.n_workers),
             start_new_session=True,  # Ctrl-C is for the server; a worker ends with its pipe
         )
         worker = cls(process)

@@ -1,4 +1,4 @@
-"""A worker process: ``python -m cfmgml.web.worker``, spoken to through stdin and stdout (`cfmgml.web.worker_messages`).
+"""A worker process: ``python -m cfmgml.web.worker``, spoken to through stdin and stdout (`cfmgml.common.messages`).
 
 It decodes and computes, so that a file that breaks a decoder, or an input that takes too long, costs one process and
 not the server. The first message says which models to load; each further one holds one input. It ends with its stdin.
@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from cfmgml.common.messages import pack_message, read_message
+from cfmgml.common.processes import own_pipes
 from cfmgml.common.typing import Json
 from cfmgml.data.questions import Question
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import Exhibit
 from cfmgml.web.limits import Limits, Refused
-from cfmgml.web.worker_messages import pack_message, read_message
 
 
 def answer(analysts: Mapping[str, Analyst], header: Json, body: bytes) -> tuple[int, dict[str, Any] | bytes]:
@@ -89,9 +90,7 @@ def _send(outgoing: BinaryIO, header: Json, body: bytes = b"") -> None:
 
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # sent to all of a service: the server ends it when it has answered
-    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the messages
-    with incoming, outgoing, contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(BrokenPipeError), own_pipes() as (incoming, outgoing):
         run(incoming, outgoing)
 
 

@@ -5,14 +5,15 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.molecules.atom_graphs import batch_of, parts_of
 from cfmgml.builders.molecules.files import Entry
 from cfmgml.builders.molecules.parsing import MoleculeError
+from cfmgml.common.processes import Processes, WorkerLost
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import HashArray, IntArray, Json
 from cfmgml.data.bags import BagDataset
@@ -77,20 +78,26 @@ class MoleculeBuild:
         waiting = deque[list[Entry]]()
         chunks = iter(_chunks(entries))
         head = list(itertools.islice(chunks, 2))
-        workers = 1 if len(head) < 2 else effective_n_jobs(1 if self.n_jobs is None else self.n_jobs)
+        n_jobs = 1 if len(head) < 2 or self.n_jobs is None else self.n_jobs
 
-        def todo() -> Iterator[Any]:
+        def todo() -> Iterator[list[Any]]:
             for chunk in itertools.chain(head, chunks):
                 waiting.append(chunk)
-                yield delayed(build_some)([entry.source for entry in chunk if entry.problem is None], self.builder)
+                yield [entry.source for entry in chunk if entry.problem is None]
 
-        for built in Parallel(n_jobs=workers, return_as="generator", pre_dispatch="2*n_jobs")(todo()):
-            chunk = waiting.popleft()
-            piece = self._piece(chunk, start, built)
-            start += len(chunk)
-            done(len(chunk))
-            if piece is not None:
-                yield piece
+        with Processes(n_jobs) as workers:
+            try:
+                for built in workers.map(partial(build_some, builder=self.builder), todo()):
+                    chunk = waiting.popleft()
+                    piece = self._piece(chunk, start, built)
+                    start += len(chunk)
+                    done(len(chunk))
+                    if piece is not None:
+                        yield piece
+            except WorkerLost as error:
+                names = f"{waiting[0][0].name} to {waiting[0][-1].name}"
+                which = f"one of the molecules {names} (rows {start + 1} to {start + len(waiting[0])})"
+                raise MoleculeError(f"{which} cannot be built: {error}") from error
 
     def _piece(self, chunk: list[Entry], start: int, built: Built) -> Piece | None:
         """One chunk's bags, with the numbers of their inputs; None if no molecule of it can be used."""

@@ -1,20 +1,22 @@
 """Pictures become bags, all at once or a few at a time: `PictureBuild`."""
 
+import contextlib
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import delayed
 
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.builders.pictures.labels import PictureLabels
 from cfmgml.builders.pictures.layout import Layout, PictureGraphs, graphs_of, lay_out
 from cfmgml.builders.pictures.source_files import common_folder, source_info
 from cfmgml.builders.pictures.tasks import Task
-from cfmgml.builders.pictures.workers import in_workers
+from cfmgml.common.processes import Processes
 from cfmgml.common.progress import progress
 from cfmgml.common.segments import offsets
 from cfmgml.common.typing import IntArray
@@ -27,9 +29,12 @@ if TYPE_CHECKING:
 FEW = 4  # pictures that are built sooner than worker processes start
 AT_ONCE = 64  # pictures of a piece
 TOGETHER = 16  # pictures that are described together, where that is not done in workers
+AHEAD = 2 * TOGETHER  # pictures that workers may have done before they are asked for: meanwhile others are described
+LOST = "its worker process was killed twice; it may need more memory than there is, or crash what decodes it."
 DOING = "Building graphs of images"
 DESCRIPTION = "Pictures as bags: each region is a graph of touching superpixels."
 Report = dict[str, dict[str, Any]]
+OfPicture = PictureGraphs | Layout | ImageError
 
 
 @dataclass
@@ -51,36 +56,36 @@ class PictureBuild:
 
     def load(self) -> BagDataset:
         """All bags at once."""
-        with progress(DOING, len(self.tasks), self.verbose) as done:
-            built = self._build(range(len(self.tasks)), done)
+        with progress(DOING, len(self.tasks), self.verbose) as done, self._results(0) as results:
+            built = self._build(results, done)
         return self._assemble(built, self.info(stacklevel=4))
 
     def pieces(self, start: int = 0) -> Iterator[tuple[BagDataset, IntArray]]:
         """The bags of some pictures at a time, from this one on, with the numbers of their pictures."""
         about = self._about()
-        with progress(DOING, len(self.tasks) - start, self.verbose) as done:
-            for first in range(start, len(self.tasks), AT_ONCE):
-                built = self._build(range(first, min(first + AT_ONCE, len(self.tasks))), done)
+        with progress(DOING, len(self.tasks) - start, self.verbose) as done, self._results(start) as results:
+            for _ in range(start, len(self.tasks), AT_ONCE):
+                built = self._build(islice(results, AT_ONCE), done)
                 if built:
                     yield self._assemble(built, about), np.array(list(built))
 
     # -- building ----------------------------------------------------------------------------
 
-    def _build(self, numbers: range, done: Callable[[int], None]) -> dict[int, PictureGraphs]:
+    @contextlib.contextmanager
+    def _results(self, start: int) -> Iterator[Iterator[tuple[int, OfPicture]]]:
+        """What becomes of each picture, from this one on, with its number; in worker processes, which end with it."""
+        describe = self.builder.description is None or self.builder.description.in_workers
+        work = partial(_build_one, builder=self.builder, describe=describe)
+        n_jobs = 1 if len(self.tasks) <= FEW else -1 if self.n_jobs is None else self.n_jobs
+        with Processes(n_jobs) as workers:
+            todo = (task if workers.n_workers == 1 else task.from_anywhere for task in self.tasks[start:])
+            yield enumerate(workers.map(work, todo, ahead=AHEAD, lost=ImageError(LOST)), start)
+
+    def _build(self, results: Iterator[tuple[int, OfPicture]], done: Callable[[int], None]) -> dict[int, PictureGraphs]:
         """The graphs of every usable picture among these, by its number."""
         built: dict[int, PictureGraphs] = {}
-        in_parallel = self.builder.description is None or self.builder.description.in_workers
-        workers = 1 if len(self.tasks) <= FEW else -1 if self.n_jobs is None else self.n_jobs
-
-        def job(number: int) -> Any:
-            task = self.tasks[number]
-            return delayed(_build_one)(task if workers == 1 else task.from_anywhere, self.builder, in_parallel)
-
-        def go_on() -> bool:
-            return not (self.skipped and self.on_error == "raise")
-
         laid_out: dict[int, Layout] = {}
-        for number, result in zip(numbers, in_workers(job, numbers, workers, go_on), strict=False):
+        for number, result in results:
             if isinstance(result, Layout):
                 laid_out[number] = result
             else:
@@ -88,8 +93,10 @@ class PictureBuild:
                 done(1)
             if len(laid_out) == TOGETHER:  # while the workers go on
                 self._describe(laid_out, built, done)
+            if self.skipped and self.on_error == "raise":
+                break
         self._describe(laid_out, built, done)
-        if not go_on():
+        if self.skipped and self.on_error == "raise":
             raise ImageError(f"image {self._first_skipped()}")
         self.n_built += len(built)
         self.scaled |= {k: list(part.original_size) for k, part in built.items() if part.original_size is not None}
@@ -189,13 +196,16 @@ def graphs_of_layouts(layouts: Sequence[Layout], builder: "PictureBuilder", devi
     return [graphs_of(layout, builder, rows) for layout, rows in zip(layouts, described, strict=True)]
 
 
-def _build_one(task: Task, builder: "PictureBuilder", describe: bool) -> PictureGraphs | Layout | ImageError:
+def _build_one(task: Task, builder: "PictureBuilder", describe: bool) -> OfPicture:
     """One picture's graphs; or only its layout, if its nodes are described elsewhere."""
     try:
         layout = lay_out(task.image, task.segments, builder)
+        return graphs_of_layouts([layout], builder)[0] if describe else layout
     except ImageError as error:
         return error
-    return graphs_of_layouts([layout], builder)[0] if describe else layout
+    except Exception as error:
+        error.add_note(f"This was image {task.name}.")
+        raise
 
 
 def _label_arrays(built: dict[int, PictureGraphs], known: PictureLabels, single_graph: bool) -> dict[str, Any]:

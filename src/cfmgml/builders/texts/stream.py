@@ -3,12 +3,11 @@
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.base import read_text, with_label_names
 from cfmgml.builders.texts.counting import count_texts
@@ -23,6 +22,7 @@ from cfmgml.builders.texts.files import (
     text_files,
 )
 from cfmgml.builders.texts.sentences import texts_of
+from cfmgml.common.processes import Processes, WorkerLost
 from cfmgml.common.segments import segment_sum
 from cfmgml.common.tables import format_of, stream_table
 from cfmgml.common.typing import IntArray, Json
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 DOCUMENTS_AT_ONCE = 1000
 ALONE = 5 * DOCUMENTS_AT_ONCE  # so many documents are built before worker processes would have started
-WAVE = 4  # runs of documents for each worker: what is built and not yet taken is bounded
 
 
 class TextStream(BagStream):
@@ -140,16 +139,17 @@ class TextStream(BagStream):
 
     def _built(self, start: int) -> Iterator[tuple[int, BagDataset]]:
         """Bags of runs of documents, each with the number of its first; many are built in worker processes."""
-        todo = ((first, self._builder, documents.contents, self._arguments(documents, first))
+        todo = ((first, documents.contents, self._arguments(documents, first))
                 for first, documents in self._documents(start))  # fmt: skip
         one_by_one = self._n_documents - start <= ALONE or self._builder.encoder is not None  # workers do not know that
-        workers = 1 if one_by_one else effective_n_jobs(-1)
-        if workers == 1:
-            yield from (_build_run(*run) for run in todo)
-            return
-        with Parallel(n_jobs=workers, return_as="generator") as parallel:
-            while wave := list(itertools.islice(todo, WAVE * workers)):
-                yield from parallel(delayed(_build_run)(*run) for run in wave)
+        with Processes(1 if one_by_one else -1) as workers:
+            try:
+                for first, bags in workers.map(partial(_build_run, self._builder), todo):
+                    yield first, bags
+                    start = first + bags.n_bags
+            except WorkerLost as error:
+                which = f"one of {DOCUMENTS_AT_ONCE:,} texts from number {start + 1:,} on"
+                raise ValueError(f"{which} cannot be built: {error}") from error
 
     def _arguments(self, documents: Documents, first: int) -> Json:
         return {**self._label_arguments(documents, first), "bag_names": documents.names, "text": self._text}
@@ -183,9 +183,8 @@ class TextStream(BagStream):
         return {**self._builder.told(), **told}
 
 
-def _build_run(
-    first: int, builder: "TextBuilder", contents: list[str | list[str]], given: Json
-) -> tuple[int, BagDataset]:
+def _build_run(builder: "TextBuilder", run: tuple[int, list[str | list[str]], Json]) -> tuple[int, BagDataset]:
+    first, contents, given = run
     return first, builder.build(contents, **given)
 
 

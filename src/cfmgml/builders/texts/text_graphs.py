@@ -1,20 +1,21 @@
 """All texts of a collection become graphs: read each, count over all, build each; in worker processes if asked."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-from joblib import Parallel, delayed, effective_n_jobs
 
 from cfmgml.builders.texts.cooccurrence import Vocabulary
 from cfmgml.builders.texts.keyword_graphs import KeywordGraph
 from cfmgml.builders.texts.keywords import Reading
+from cfmgml.common.processes import Processes
 from cfmgml.common.progress import progress
 
 if TYPE_CHECKING:
     from cfmgml.builders.texts.builder import TextBuilder
 
 CHUNK = 500  # least number of texts that travel to a worker together, and a step of the progress bar
-CHUNKS_A_WORKER = 2  # few, since the counts travel with each
+CHUNKS_A_WORKER = 2  # few, since each is a message there and one back
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -33,10 +34,12 @@ def text_graphs(
     Pairs that weigh less than the builder's threshold are no longer among the counts.
     """
     different = list(dict.fromkeys(texts))
-    with progress("Building graphs of texts", 2 * len(different), running.verbose) as done:
-        readings = list(_in_chunks(builder.words_of, different, running, done))
+    n_jobs = 1 if running.n_jobs is None or len(different) <= CHUNK else running.n_jobs
+    bar = progress("Building graphs of texts", 2 * len(different), running.verbose)
+    with bar as done, Processes(n_jobs) as workers:
+        readings = list(_in_chunks(builder.words_of, different, workers, done))
         known = _counts(readings, builder, vocabulary) if builder.counted else None
-        graphs = list(_in_chunks(builder.graph_of, readings, running, done, known))
+        graphs = list(_in_chunks(partial(builder.graph_of, vocabulary=known), readings, workers, done))
     return dict(zip(different, graphs, strict=True)), known
 
 
@@ -45,19 +48,17 @@ def _counts(readings: list[Reading], builder: "TextBuilder", given: Mapping[str,
     return known.without_weak_pairs(builder.threshold)  # they make no edge, and would take most of the room
 
 
-def _each(work: Callable[..., Result], items: Sequence[Any], *given: Any) -> list[Result]:
-    return [work(item, *given) for item in items]
+def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    return [work(item) for item in items]
 
 
 def _in_chunks(
-    work: Callable[..., Result], items: Sequence[Any], running: Running, done: Callable[[int], None], *given: Any
+    work: Callable[[Item], Result], items: Sequence[Item], workers: Processes, done: Callable[[int], None]
 ) -> Iterator[Result]:
     """What ``work`` makes of each item, in their order."""
-    workers = effective_n_jobs(1 if running.n_jobs is None else running.n_jobs)
-    size = CHUNK if workers == 1 else max(CHUNK, -(-len(items) // (CHUNKS_A_WORKER * workers)))
+    n_workers = workers.n_workers
+    size = CHUNK if n_workers == 1 else max(CHUNK, -(-len(items) // (CHUNKS_A_WORKER * n_workers)))
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
-    todo = (delayed(_each)(work, chunk, *given) for chunk in chunks)
-    results = Parallel(n_jobs=workers if len(chunks) > 1 else 1, return_as="generator")(todo)
-    for result in results:
+    for result in workers.map(partial(_each, work), chunks):
         done(len(result))
         yield from result

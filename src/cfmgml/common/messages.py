@@ -1,9 +1,9 @@
-"""Messages between the server and its workers: a JSON header and raw bytes, their lengths first. Never pickle."""
+"""Messages between a process and its workers: a JSON header and raw bytes, their lengths first."""
 
 import asyncio
 import json
 import struct
-from typing import BinaryIO
+from typing import IO
 
 from cfmgml.common.typing import Json
 
@@ -23,9 +23,9 @@ def pack_message(header: Json, body: bytes = b"") -> bytes:
     return LENGTHS.pack(len(text), len(body)) + text + body
 
 
-def read_message(stream: BinaryIO) -> tuple[Json, bytes]:
-    """The next message of a pipe; EOFError where it ends."""
-    n_header, n_body = _lengths(_exactly(stream, LENGTHS.size))
+def read_message(stream: IO[bytes], max_body: int = MAX_BODY) -> tuple[Json, bytes]:
+    """The next message of a pipe; EOFError where it ends, be it in the middle of a message."""
+    n_header, n_body = _lengths(_exactly(stream, LENGTHS.size), max_body)
     header = json.loads(_exactly(stream, n_header))
     return header, _exactly(stream, n_body)
 
@@ -37,14 +37,14 @@ async def read_message_async(stream: asyncio.StreamReader) -> tuple[Json, bytes]
     return header, await stream.readexactly(n_body)
 
 
-def _lengths(prefix: bytes) -> tuple[int, int]:
+def _lengths(prefix: bytes, max_body: int = MAX_BODY) -> tuple[int, int]:
     n_header, n_body = LENGTHS.unpack(prefix)
-    if n_header > MAX_HEADER or n_body > MAX_BODY:
-        raise ValueError(f"a message must have {MAX_HEADER} and {MAX_BODY} bytes at most, got {n_header} and {n_body}.")
+    if n_header > MAX_HEADER or n_body > max_body:
+        raise ValueError(f"a message must have {MAX_HEADER} and {max_body} bytes at most, got {n_header} and {n_body}.")
     return n_header, n_body
 
 
-def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:
+def _exactly(stream: IO[bytes], n_bytes: int) -> bytes:
     data = stream.read(n_bytes)
     if len(data) < n_bytes:
         raise EOFError("the pipe has ended.")
