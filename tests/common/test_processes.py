@@ -285,6 +285,8 @@ SCRIPT = """
 import os, signal, sys, threading, time
 from cfmgml.common.processes import Processes
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background ignores Ctrl-C
+
 class Thing:  # travels by value, there and back: no guard, and __main__ is run once
     def __init__(self, k): self.k = k
 
@@ -314,16 +316,15 @@ def test_a_script_needs_no_guard():
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_workers_end_with_their_parent(how):
     process, script = run_script(1.5)
-    process.stdin.write(script)
-    process.stdin.close()
-    while process.stdout.readline() != "3\n":
-        pass
-    workers = psutil.Process(process.pid).children()
-    assert len(workers) == 2
-    process.send_signal(how)
-    process.wait(timeout=20)
-    _, alive = psutil.wait_procs(workers, timeout=10)
-    assert not alive
-    assert ("KeyboardInterrupt" in process.stderr.read()) == (how == signal.SIGINT)
-    process.stdout.close()
-    process.stderr.close()
+    with process:
+        process.stdin.write(script)
+        process.stdin.close()
+        while process.stdout.readline() != "3\n":
+            pass
+        workers = psutil.Process(process.pid).children()
+        assert len(workers) == 2
+        process.send_signal(how)
+        process.wait(timeout=20)
+        _, alive = psutil.wait_procs(workers, timeout=10)
+        assert not alive
+        assert ("KeyboardInterrupt" in process.stderr.read()) == (how == signal.SIGINT)
