@@ -7,10 +7,12 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
+from cfmgml.checks import check_bag_estimator
 from cfmgml.data.builder import known_builder
 from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
 from cfmgml.learning.ways import ways
 from cfmgml.model_selection import (
+    CfMGMLCV,
     can_choose,
     candidate_kernels,
     choose_alpha,
@@ -191,3 +193,24 @@ def test_what_can_be_chosen_on():
     few = sample_of(bags, bags.n_graphs // 2)
     assert 1 <= few.n_bags < 9
     assert few.graphs.graph_ids.tolist() == sample_of(bags, bags.n_graphs // 2).graphs.graph_ids.tolist()
+
+
+def test_the_model_that_chooses_is_what_it_chose():
+    bags = load_digit_bags(n_bags=40, random_state=1)
+    model = CfMGMLCV(NodeSum(gamma=1.0), context=0.3, n_measured=1).fit(bags[:30])
+    chosen = model.choice_
+    assert set(chosen.tried) == set(ways(context=0.3))
+    settings = ways(context=0.3)[chosen.name].settings
+    by_hand = CfMGML(NodeSum(gamma=1.0), alpha=chosen.alpha, random_state=0, **settings).fit(bags[:30])
+    np.testing.assert_array_equal(model.decision_function(bags[30:]), by_hand.decision_function(bags[30:]))
+    np.testing.assert_array_equal(model.predict_graphs(bags[30:]), by_hand.predict_graphs(bags[30:]))
+
+
+def test_on_how_many_folds_is_measured():
+    bags, done = random_bags(16), []
+    choose_alpha(CfMGML(max_iter=5), bags, [1e-2], n_folds=4, n_measured=2, on_fold=lambda: done.append(1))
+    assert len(done) == 2
+
+
+def test_the_model_that_chooses_keeps_the_contract():
+    check_bag_estimator(CfMGMLCV(context=0.0, refine=0, n_folds=2), atol=1e-8)

@@ -1,26 +1,33 @@
-"""Choosing a kernel by name, or by inner cross-validation, and a way to learn and alpha by inner cross-validation."""
+"""Choosing a kernel by name, or by inner cross-validation, and a way to learn and alpha by inner cross-validation.
+
+`CfMGMLCV` is the model that does so by itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.progress import progress
+from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import NAMED_KERNELS, Kernel, NodeSum, Precomputed, SumKernel, WeisfeilerLehman, choose_kernel
-from cfmgml.kernels.approximation import settle_rank
+from cfmgml.kernels.approximation import AUTO, settle_rank
+from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import compute_gram
-from cfmgml.learning.estimator import check_targets
+from cfmgml.learning.estimator import BagEstimator, check_targets, unchanged_on_error
 from cfmgml.learning.training import Training
-from cfmgml.learning.ways import ONCE, Way
+from cfmgml.learning.ways import ONCE, Way, ways
 from cfmgml.model.cfmgml import CfMGML
 
 __all__ = [
-    "AlphaChoice", "Choice", "candidate_kernels", "choose_alpha", "choose_kernel_and_alpha", "choose_way",
+    "AlphaChoice", "CfMGMLCV", "Choice", "candidate_kernels", "choose_alpha", "choose_kernel_and_alpha", "choose_way",
     "kernel_named",
 ]  # fmt: skip
 
@@ -98,6 +105,7 @@ def choose_alpha(
     alphas: Sequence[float] = ALPHAS,
     *,
     n_folds: int = 3,
+    n_measured: int | None = None,
     random_state: int = 0,
     on_fold: Callable[[], None] = lambda: None,
 ) -> AlphaChoice:
@@ -116,6 +124,8 @@ def choose_alpha(
         To choose from.
     n_folds, random_state
         Of the folds, which are drawn at random.
+    n_measured
+        On how many of the folds is measured, the first ones; None for all.
     on_fold
         Called after each of the folds.
 
@@ -137,7 +147,8 @@ def choose_alpha(
     one = clone(model).set_params(kernel=kernel, probability=False, verbose=False)
     tried = sorted(map(float, alphas), reverse=True)
     measured = []
-    for train, test in KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags)):
+    splits = KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags))
+    for train, test in islice(splits, n_measured):
         if check_targets(bags[test], None)[1].all(axis=1).any():
             models = one.fit_path(numbered[train], tried)
             measured.append([fitted.score(numbered[test]) for fitted in models])
@@ -281,6 +292,7 @@ def choose_way(
     alphas: Sequence[float] | None = None,
     *,
     n_folds: int = 3,
+    n_measured: int | None = None,
     random_state: int = 0,
     on_fold: Callable[[], None] = lambda: None,
 ) -> Choice:
@@ -295,7 +307,7 @@ def choose_way(
     """
     numbered = replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
     shared = clone(model).set_params(kernel=_shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model))
-    how = {"n_folds": n_folds, "random_state": random_state}
+    how: dict[str, Any] = {"n_folds": n_folds, "n_measured": n_measured, "random_state": random_state}
     tried = {
         name: choose_alpha(
             clone(shared).set_params(**way.settings), numbered, alphas or way.alphas, on_fold=on_fold, **how
@@ -303,6 +315,113 @@ def choose_way(
         for name, way in ways.items()
     }
     return Choice.best(tried, "way to learn")
+
+
+class CfMGMLCV(BagEstimator):
+    """`CfMGML` with the way to learn and the alpha that rank the labels of held-out training bags best.
+
+    Tried are learning once and again, with context and without, and with rare labels weighing as much as frequent ones
+    (`cfmgml.learning.ways`), as by ``cfmgml train``. In pipelines and cross-validation nothing is chosen by test bags.
+
+    Parameters
+    ----------
+    kernel, rank, dtype, device, n_jobs, verbose
+        Of the `CfMGML`.
+    context, refine
+        Its context and rounds of learning again; None tries both.
+    context_scale
+        How loudly a bag speaks where labels weigh the same; None takes what suits the bags' kind.
+    n_folds, n_measured
+        How many folds training bags are dealt out into, and on how many of them is measured, the first ones; None for
+        all.
+    random_state
+        Of the folds, and of the `CfMGML`.
+
+    Attributes
+    ----------
+    model_
+        The `CfMGML`, learned from all training bags.
+    choice_
+        A `Choice`: what was tried, and how well it ranked; None where there was nothing to choose by (one bag, or none
+        whose labels are all known), and the first of the ways was taken.
+
+    Examples
+    --------
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(n_bags=30, random_state=0)
+    >>> model = CfMGMLCV(context=0.0, n_folds=2).fit(bags)
+    >>> list(model.choice_.tried), model.model_.alpha == model.choice_.alpha
+    (['once', 'once, balanced', 'again'], True)
+    """
+
+    def __init__(
+        self,
+        kernel: KernelLike | None = None,
+        context: float | None = None,
+        refine: int | None = None,
+        context_scale: str | None = None,
+        n_folds: int = 3,
+        n_measured: int | None = None,
+        rank: int | str | None = AUTO,
+        dtype: str = "float64",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.context = context
+        self.refine = refine
+        self.context_scale = context_scale
+        self.n_folds = n_folds
+        self.n_measured = n_measured
+        self.rank = rank
+        self.dtype = dtype
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @unchanged_on_error
+    def fit(self, X: BagDataset, Y: ArrayLike | None = None) -> Self:
+        """Choose by parts of the bags, then learn from all of them."""
+        bags, labels, known = self._begin_fit(X, Y)
+        bags = replace(bags, Y=labels, Y_known=None if known.all() else known, label_names=self.label_names_)
+        tried = ways(self.context, self.refine, self.context_scale or known_builder(bags.builder).context_scale)
+        how = ("kernel", "rank", "dtype", "device", "n_jobs", "random_state", "verbose")
+        model = CfMGML(**{name: getattr(self, name) for name in how})
+        settings: Mapping[str, float | str] = next(iter(tried.values())).settings
+        self.choice_ = None
+        if can_choose(bags):
+            n_fits = len(tried) * (self.n_measured or self.n_folds)
+            with progress("Choosing a way to learn", n_fits, self.verbose) as tell:
+                self.choice_ = choose_way(
+                    model,
+                    bags,
+                    tried,
+                    n_folds=self.n_folds,
+                    n_measured=self.n_measured,
+                    random_state=self.random_state,
+                    on_fold=lambda: tell(1),
+                )
+            settings = {**tried[self.choice_.name].settings, "alpha": self.choice_.alpha}
+        self.model_ = model.set_params(**settings).fit(bags)
+        return self
+
+    def decision_function_graphs(self, X: BagDataset) -> FloatArray:
+        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        bags = self._check_predict(X, "graph")
+        return self.model_.decision_function_graphs(bags)
+
+    def predict_graphs(self, X: BagDataset) -> BoolArray:
+        """Labels of every graph, (n_graphs, n_labels), as `model_` has it."""
+        bags = self._check_predict(X, "graph")
+        return self.model_.predict_graphs(bags)
+
+    def predict(self, X: BagDataset) -> BoolArray:
+        """Labels of every bag, (n_bags, n_labels), as `model_` has it."""
+        bags = self._check_predict(X, "bag")
+        return self.model_.predict(bags)
 
 
 def _all_shared(kernels: Mapping[str, Kernel], graphs: GraphBatch, model: CfMGML) -> dict[str, Kernel]:

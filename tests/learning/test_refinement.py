@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cfmgml import BagDataset, CfMGML, NodeSum, WeisfeilerLehman
+from cfmgml import BagDataset, CfMGML, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.common.segments import segment_ids
 from cfmgml.datasets import load_digit_bags
 from cfmgml.learning.objective import RankLoss
-from cfmgml.learning.refinement import carried_labels, loss_of_graphs, refine
+from cfmgml.learning.refinement import Carries, carried_labels, deal_out, held_out_scores, loss_of_graphs, refine
 from cfmgml.learning.solvers.cccp import Problem, solve_cccp
 from needs import needs
 
@@ -58,7 +58,7 @@ def test_the_objective_never_rises(every, settings):
     start = rng.normal(size=(120, 5)) + (2 if every else -2)  # labels in most graphs, or in few
     solve.scores = start
     first = solve_cccp(replace(problem), 1, 5, 1e-3)
-    refined = refine(problem, first, start, 10, solve, None)
+    refined = refine(problem, first, start, start, 10, solve, None)
     assert len(values) >= 4  # more than one round
     assert all(after <= before + 1e-9 for before, after in zip(values[:-1], values[1:], strict=True))
     assert refined.solution.objective == values[1::2][: len(refined.solution.objective)]
@@ -69,10 +69,79 @@ def test_the_objective_never_rises(every, settings):
 def test_every_label_is_carried_and_no_other():
     rng = np.random.default_rng(1)
     ptr, relevant, scores = np.array([0, 3, 4, 9]), rng.random((3, 6)) < 0.5, rng.normal(size=(9, 6))
-    for every in (True, False):
-        carried = carried_labels(scores, ptr, relevant, every)
+    for carries in (Carries(True), Carries(True, several=True), Carries(False)):
+        carried = carried_labels(scores, ptr, relevant, carries)
         np.testing.assert_array_equal(np.logical_or.reduceat(carried, ptr[:-1]), relevant)
-    assert carried_labels(scores, ptr, relevant, True)[relevant[segment_ids(ptr)].any(axis=1)].any(axis=1).all()
+        covered = carried[relevant[segment_ids(ptr)].any(axis=1)].any(axis=1)
+        assert covered.all() or not carries.every
+    several = carried_labels(scores, ptr, relevant, Carries(True, several=True))
+    assert (several >= (relevant[segment_ids(ptr)] & (scores > 0))).all()
+
+
+@pytest.mark.parametrize(("rows", "carries"), [
+    ([[1, -1], [-1, 1]], Carries(True)), ([[1, 1], [1, 1]], Carries(True, several=True)),
+    ([[1, 1], [-1, -1]], Carries(False)), ([[1, 1], [1, -1]], Carries(True)),
+])  # fmt: skip
+def test_how_many_labels_graphs_carry_is_seen_in_their_scores(rows, carries):
+    assert Carries.by(np.array(rows, float), np.array([0, 2]), np.ones((1, 2), bool)) == carries
+
+
+def test_nobody_is_annotated_by_what_was_learned_from_it(digits):
+    """Held-out scores are those of a model of the other folds; no order of bags matters to them."""
+    train, _ = digits
+    rows = np.asarray(NodeSum("linear").features(train.graphs))
+    loss = RankLoss(train.bag_ptr, train.Y, ~train.Y, np.ones(10))
+    problem = Problem(rows, loss, 1e-3, True)
+
+    def solve(problem, near):
+        solution = solve_cccp(problem, 5, 200, 1e-6)
+        return solution, problem.rows @ solution.coef + solution.intercept
+
+    own = solve(problem, None)[1]
+    fold, found = deal_out(loss, own, 3), held_out_scores(problem, own, 3, solve)
+    assert sorted(np.bincount(fold)) == [20, 20, 20]
+    model = CfMGML(NodeSum("linear"), alpha=1e-3, term_weights="paper", irrelevant="max", tol=1e-6)
+    one = train.graphs, segment_ids(train.bag_ptr)
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    found = held_out_scores(replace(problem, rows=rows), own, 3, solve)
+    model.fit(train[fold != 1])
+    np.testing.assert_allclose(found[fold[one[1]] == 1], model.decision_function_graphs(train[fold == 1]), atol=1e-3)
+    np.testing.assert_array_equal(held_out_scores(problem, own, 0, solve), own)
+    order = np.random.default_rng(0).permutation(60)
+    graphs = np.concatenate([np.arange(train.bag_ptr[k], train.bag_ptr[k + 1]) for k in order])
+    np.testing.assert_array_equal(deal_out(loss.of_bags(order), own[graphs], 3), fold[order])
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_bags_that_were_held_out_annotate_on_a_device_too(digits, settings):
+    needs("torch")
+    train, test = digits
+    here, there = (
+        CfMGML(NodeSum(), alpha=1e-3, refine=1, device=device, tol=1e-5, max_iter=1000, **settings).fit(train)
+        for device in ("cpu", "torch:cpu")
+    )
+    np.testing.assert_allclose(here.decision_function_graphs(test), there.decision_function_graphs(test), atol=2e-2)
+
+
+@pytest.mark.parametrize("kernel", [WeisfeilerLehman(1), NodeSum("linear")])
+def test_bags_are_held_out_with_context_too(bags, kernel):
+    """Of sparse rows, where a bag's row is held once, and of dense ones; as of the Gram matrix."""
+    here, there = (
+        CfMGML(k, alpha=1e-2, refine=1, context=0.5, tol=1e-6, max_iter=1000).fit(bags)
+        for k in (kernel, Precomputed(gram_matrix(kernel.resolve(bags.graphs), bags.graphs)))
+    )
+    other = there.decision_function_graphs(
+        replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
+    )
+    np.testing.assert_allclose(here.decision_function_graphs(bags), other, atol=1e-3)
+
+
+def test_one_fold_is_refused(digits):
+    with pytest.raises(ValueError, match="refine_folds must be 0 or at least 2, got 1"):
+        CfMGML(refine=1, refine_folds=1).fit(digits[0])
+    own = CfMGML(NodeSum(), alpha=1e-3, refine=1, refine_folds=0).fit(digits[0])
+    held = CfMGML(NodeSum(), alpha=1e-3, refine=1).fit(digits[0])
+    assert not np.allclose(own.decision_function(digits[1]), held.decision_function(digits[1]))
 
 
 def test_as_many_labels_are_found_as_there_are(bags):

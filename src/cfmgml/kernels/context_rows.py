@@ -31,6 +31,10 @@ class ContextRows:
     array([[15.],
            [25.],
            [37.]])
+    >>> rows[np.array([2, 0, 1])].tocsr().toarray()
+    array([[3., 7.],
+           [1., 5.],
+           [2., 5.]])
     """
 
     own: sparse.csr_array  # (n_graphs, width)
@@ -54,6 +58,12 @@ class ContextRows:
     @cached_property
     def _bag(self) -> IntArray:
         return segment_ids(self.bag_ptr)
+
+    def __getitem__(self, graphs: IntArray) -> "ContextRows":
+        """The rows of some graphs; a bag's is held once for those that stand together."""
+        bag = self._bag[graphs]
+        starts = np.flatnonzero(np.diff(bag, prepend=-1))
+        return ContextRows(self.own[graphs], self.bags[bag[starts]], np.append(starts, len(bag)))
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> "ContextRows":
         own, bags = (part.astype(dtype, copy=copy) for part in (self.own, self.bags))

@@ -20,7 +20,7 @@ from cfmgml.learning.calibration import Calibration, calibrate
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
 from cfmgml.learning.learned import Learned
 from cfmgml.learning.painting import share_covered
-from cfmgml.learning.refinement import Refined, refine
+from cfmgml.learning.refinement import Refined, held_out_scores, refine
 from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
@@ -51,7 +51,9 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         final = solution
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
-            refined = refine(problem, solution, scores, training.refine, again, refined.last if refined else None)
+            held_out = held_out_scores(problem, scores, training.refine_folds, again, train.is_gram)
+            near = refined.last if refined else None
+            refined = refine(problem, solution, scores, held_out, training.refine, again, near)
             final, scores = refined.solution, refined.scores
         scorer = train.scorer(final.coef)
         calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None

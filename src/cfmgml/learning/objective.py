@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cfmgml.common.compiled import compiled
-from cfmgml.common.segments import lengths, segment_log_mean_exp
+from cfmgml.common.segments import lengths, offsets, segment_log_mean_exp
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 
 LOSSES = ("rank", "hamming")
@@ -90,6 +90,11 @@ class RankLoss:
     @property
     def n_bags(self) -> int:
         return len(self.bag_ptr) - 1
+
+    def of_bags(self, bags: IntArray) -> "RankLoss":
+        """The loss of some of the bags, in this order."""
+        ptr = offsets(lengths(self.bag_ptr)[bags])
+        return replace(self, bag_ptr=ptr, relevant=self.relevant[bags], irrelevant=self.irrelevant[bags])
 
     @property
     def plain(self) -> "RankLoss":

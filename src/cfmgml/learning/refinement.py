@@ -9,9 +9,13 @@ itself, as a bag of one. Rounds of annotating and learning lower one objective,
 where A gives every label of a bag to one of its graphs at least: for a fixed A it is convex in W and b, and a new A is
 taken only where it lowers the loss of the scores that are there. So J never goes up; it ends where A no longer changes.
 
-Whether graphs may carry no label is taken from the training data: where the first fit finds a label in most graphs,
-every graph gets one; elsewhere only each label's best graph and those that score above 0 do, and the mean of the first
-fit and the last counts, since what is left out is not known to carry nothing.
+The first annotation is by scores of held-out bags: the bags are dealt out into folds, and those of a fold are scored
+by what was learned from the others. A fit's own scores of the graphs that it was learned from agree with its mistakes.
+
+How many labels graphs carry is taken from the training data. Where the first fit finds a label in most graphs, every
+graph gets one, and, where it finds `SEVERAL` in those on average, all that score above 0; elsewhere only each label's
+best graph and those that score above 0 do, and the mean of the first fit and the last counts, since what is left out is
+not known to carry nothing.
 
 Most graphs lack most labels, so that scores learned from graphs are low, and few bags would have a graph above 0. In
 the end one number is added to all scores: the one with which as many labels are found in the training bags as they
@@ -20,18 +24,20 @@ have. No order of labels or of graphs changes by that.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cfmgml.common.segments import segment_ids, segment_max
+from cfmgml.common.segments import segment_ids, segment_max, take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.learning.annotation import annotate
 from cfmgml.learning.objective import RankLoss
 from cfmgml.learning.painting import COVERED, share_covered
 from cfmgml.learning.solvers.cccp import Problem, Solution
+from cfmgml.learning.solvers.on_device import scores_on_device
 
 Solve = Callable[[Problem, Solution[Any] | None], tuple[Solution[Any], FloatArray]]  # with one nearby: weights, scores
+SEVERAL = 1.6  # labels above 0 of graphs that have any: 1.3 where graphs have one (MSRC v2), 1.9 where two (DBLP)
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,22 @@ class Refined:
 
 
 def refine(
-    problem: Problem, first: Solution[Any], scores: FloatArray, n_rounds: int, solve: Solve, near: Solution[Any] | None
+    problem: Problem,
+    first: Solution[Any],
+    scores: FloatArray,
+    held_out: FloatArray,
+    n_rounds: int,
+    solve: Solve,
+    near: Solution[Any] | None,
 ) -> Refined:
-    """Rounds of annotating and learning after a first solution, whose scores of all graphs are given."""
+    """Rounds of annotating and learning after a first solution; given are its scores of all graphs, and those of graphs
+    of held-out bags, which annotate in the first round."""
     loss = problem.loss
-    covered = share_covered(scores, loss.bag_ptr, loss.relevant)
-    every = covered is not None and covered >= COVERED
+    carries = Carries.by(scores, loss.bag_ptr, loss.relevant)
     begin = near or replace(first, trail=first.trail[-1:])  # convex: where it begins does not matter to where it ends
-    last, graph_loss, own, objective = begin, None, scores, list[float]()
+    last, graph_loss, own, objective = begin, None, held_out, list[float]()
     for _ in range(n_rounds):
-        new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, every))
+        new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, carries))
         if graph_loss is not None and not new.value(own) < graph_loss.value(own):
             break
         solution, new_scores = solve(replace(problem, loss=new), last)
@@ -64,7 +76,7 @@ def refine(
     if graph_loss is None:
         return Refined(first, scores, near)
     found = replace(last, objective=objective, n_iter=first.n_iter + last.n_iter)
-    if not every:
+    if not carries.every:
         coef, intercept, own = (first.coef + last.coef) / 2, (first.intercept + last.intercept) / 2, (scores + own) / 2
         found = replace(found, coef=coef, intercept=intercept)
     shift = shift_to_as_many(own, loss) if problem.fit_intercept else 0.0
@@ -83,22 +95,83 @@ def shift_to_as_many(scores: FloatArray, loss: RankLoss) -> float:
     return -float(ordered[n_labels - 1 : n_labels + 1].mean()) if 0 < n_labels < len(ordered) else 0.0
 
 
-def carried_labels(scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray, every: bool) -> BoolArray:
-    """The annotation: with a label for ``every`` graph of a bag that has any, or for those only that speak for one.
+class Carries(NamedTuple):
+    """How many labels graphs carry: whether ``every`` one has a label, and, if so, whether many have ``several``."""
 
-    >>> scores = np.array([[.9, -1.], [.7, -2.], [-.3, -3.]])
-    >>> carried_labels(scores, np.array([0, 3]), np.array([[True, True]]), every=False)
-    array([[ True,  True],
-           [ True, False],
+    every: bool
+    several: bool = False
+
+    @classmethod
+    def by(cls, scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray) -> "Carries":
+        """From scores of graphs for labels that their bags are known to have."""
+        covered = share_covered(scores, bag_ptr, relevant)
+        if covered is None or covered < COVERED:
+            return cls(every=False)
+        n_labels = (relevant[segment_ids(bag_ptr)] & (scores > 0)).sum(axis=1)
+        return cls(every=True, several=bool(n_labels[n_labels > 0].mean() >= SEVERAL))
+
+
+def carried_labels(scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray, carries: Carries) -> BoolArray:
+    """The annotation, of graphs that carry one label, several, or perhaps none.
+
+    >>> scores = np.array([[.9, -1.], [.7, .2], [-.3, -3.]])
+    >>> carried_labels(scores, np.array([0, 3]), np.array([[True, True]]), Carries(every=False))
+    array([[ True, False],
+           [ True,  True],
            [False, False]])
+    >>> carried_labels(scores, np.array([0, 3]), np.array([[True, True]]), Carries(every=True))
+    array([[ True, False],
+           [False,  True],
+           [ True, False]])
     """
-    if every:
-        return annotate(scores, bag_ptr, relevant)
     bag = segment_ids(bag_ptr)
-    return relevant[bag] & ((scores > 0) | (scores >= segment_max(scores, bag_ptr)[bag]))
+    above = relevant[bag] & (scores > 0)
+    if carries.every:
+        one = annotate(scores, bag_ptr, relevant)
+        return one | above if carries.several else one
+    return above | (relevant[bag] & (scores >= segment_max(scores, bag_ptr)[bag]))
 
 
 def loss_of_graphs(loss: RankLoss, carried: BoolArray) -> RankLoss:
     """The loss in which every graph is a bag of its own; labels that are unknown of a bag are unknown of its graphs."""
     known = (loss.relevant | loss.irrelevant)[segment_ids(loss.bag_ptr)]
     return replace(loss, bag_ptr=np.arange(len(carried) + 1), relevant=carried, irrelevant=known & ~carried)
+
+
+def held_out_scores(
+    problem: Problem, scores: FloatArray, n_folds: int, solve: Solve, is_gram: bool = False
+) -> FloatArray:
+    """Scores of all graphs, each from a fit to the bags of other folds; with no fold to hold out, those that are given.
+
+    Where the rows are a Gram matrix on a device (``is_gram``), a fit sees the columns of its own graphs only.
+    """
+    loss, rows = problem.loss, cast(Any, problem.rows)  # indexed alike, wherever they are
+    fold = deal_out(loss, scores, n_folds)
+    if n_folds == 0 or not fold.any():
+        return scores
+    out = np.empty_like(scores)
+    for k in range(fold.max() + 1):
+        bags = np.flatnonzero(fold != k)
+        graphs, held = (take_segments(loss.bag_ptr, which)[0] for which in (bags, np.flatnonzero(fold == k)))
+        seen, unseen = rows[graphs], rows[held]
+        if is_gram:
+            seen, unseen = seen[:, graphs], unseen[:, graphs]
+        solution, _ = solve(replace(problem, rows=seen, loss=loss.of_bags(bags)), None)
+        values = scores_on_device(unseen, solution.coef) if is_gram else np.asarray(unseen @ solution.coef)
+        out[held] = values + solution.intercept
+    return out
+
+
+def deal_out(loss: RankLoss, scores: FloatArray, n_folds: int) -> IntArray:
+    """Each bag's fold. Bags with the same labels are dealt out in turn, so that folds are alike and no order of bags
+    matters.
+
+    >>> relevant = np.array([[True, False], [False, True]] * 2)
+    >>> deal_out(RankLoss(np.arange(5), relevant, ~relevant, np.ones(2)), np.zeros((4, 2)), 2)
+    array([0, 0, 1, 1])
+    """
+    sums = np.add.reduceat(scores.sum(axis=1), loss.bag_ptr[:-1])
+    order = np.lexsort((sums, np.diff(loss.bag_ptr), *loss.relevant.T))
+    fold = np.empty(loss.n_bags, dtype=np.int64)
+    fold[order] = np.arange(loss.n_bags) % max(n_folds, 1)
+    return fold

@@ -40,6 +40,7 @@ class Training:
     probability: bool
     random_state: Any  # whatever scikit-learn takes
     refine: int
+    refine_folds: int
     compute: Compute
 
     @classmethod
@@ -59,6 +60,9 @@ class Training:
             raise ValueError(f"context_scale must be one of {SCALES}, got {self.context_scale!r}.")
         check_number(self.tol, "tol", at_least=0)
         check_number(self.refine, "refine", at_least=0, below=2**31, whole=True)
+        check_number(self.refine_folds, "refine_folds", at_least=0, below=2**31, whole=True)
+        if self.refine_folds == 1:
+            raise ValueError("refine_folds must be 0 or at least 2, got 1: one fold leaves nothing to learn from.")
         if self.refine and not self.is_cccp:
             raise ValueError(f"refine={self.refine} learns again by solver='cccp', got {self.solver!r}.")
         if isinstance(self.rank, str) and self.rank != AUTO:

@@ -4,9 +4,8 @@ rare labels weighing as much as frequent ones."""
 from dataclasses import dataclass
 
 ONCE = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)  # alphas to choose from
-AGAIN = (1e-3, 1e-4, 3e-5)
-ALIKE = (1e-3, 3e-4, 1e-4, 3e-5)  # terms that are not divided by the number of labels need larger ones
-BALANCED = (1e-2, 3e-3, 1e-3)
+FEWER = (1e-4, 3e-5, 1e-5)  # with context, or again
+BALANCED = (1e-2, 3e-3, 1e-3)  # terms that are not divided by the number of labels need larger ones
 ROUNDS = 3  # most: a second round already changes little
 CONTEXT = 0.6
 ALIKE_TERMS = {"loss": "hamming", "term_weights": "sum"}  # every label of every bag weighs the same, as in MI-SVM
@@ -28,26 +27,23 @@ def ways(context: float | None = None, refine: int | None = None, scale: str = "
     ``scale`` is how loudly a bag speaks where labels weigh the same, rare ones too (`BagBuilder.context_scale`).
 
     >>> list(ways())
-    ['once', 'once, balanced, context 0.6', 'again', 'again, context 0.6']
+    ['once', 'once, context 0.6', 'once, balanced, context 0.6', 'again, context 0.6']
     >>> list(ways(context=0.3, refine=2)), list(ways(refine=0))
     (['again, context 0.3'], ['once'])
     """
     found = dict[str, Way]()
+    share = context if context is not None else 0.0 if refine == 0 else CONTEXT
     if not refine:
-        share = context or 0.0
-        found["once" + _with(share)] = Way({"context": share, "refine": 0}, ONCE)
+        if not context:
+            found["once"] = Way({"context": 0.0, "refine": 0}, ONCE)
+        if share:
+            found["once" + _with(share)] = Way({"context": share, "refine": 0}, FEWER)
     if refine is None:
-        share = CONTEXT if context is None else context
         fair: Settings = {**ALIKE_TERMS, "class_weight": "balanced", "context": share, "refine": 0}
         fair["context_scale"] = scale
         found["once, balanced" + _with(share)] = Way(fair, BALANCED)
     if refine != 0:
-        again: Settings = {"refine": refine or ROUNDS}
-        if not context:
-            found["again"] = Way({**again, "context": 0.0}, AGAIN)
-        if context is None or context:
-            share = context or CONTEXT  # with context, labels that weigh the same do better
-            found["again" + _with(share)] = Way({**again, **ALIKE_TERMS, "context": share}, ALIKE)
+        found["again" + _with(share)] = Way({"refine": refine or ROUNDS, "context": share}, FEWER)
     return found
 
 

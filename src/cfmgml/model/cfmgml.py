@@ -78,6 +78,9 @@ class CfMGML(BagEstimator):
     refine
         Most rounds of learning again from the model's own annotation of the training graphs (`learning.refinement`),
         which labels graphs far better; 0 learns once. For ``cccp`` and bags in memory.
+    refine_folds
+        The annotation that ``refine`` begins with is by scores of held-out bags, from a fit a fold; 0 takes the first
+        fit's own scores, which saves these fits and agrees with its mistakes.
     n_rounds, max_iter
         Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
     tol
@@ -146,6 +149,7 @@ class CfMGML(BagEstimator):
         context: float = 0.0,
         refine: int = 0,
         context_scale: str = "mean",
+        refine_folds: int = 3,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -159,6 +163,7 @@ class CfMGML(BagEstimator):
         self.context = context
         self.context_scale = context_scale
         self.refine = refine
+        self.refine_folds = refine_folds
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.tol = tol

@@ -35,6 +35,14 @@ def solve_cccp_on_device(
     return solution, there.scores(solution.trail[-1]).cpu().numpy()
 
 
+def scores_on_device(columns: "torch.Tensor", coef: FloatArray) -> FloatArray:
+    """Kernel values with other graphs, times a coefficient for each of these."""
+    import torch
+
+    weights = torch.from_numpy(np.ascontiguousarray(coef)).to(columns)
+    return (columns @ weights).cpu().numpy().astype(np.float64)
+
+
 def to_device(problem: Problem, is_gram: bool, device: str) -> "DeviceProblem":
     """The same problem with its rows on a device."""
     import torch
