@@ -159,7 +159,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
     ("command", "status", "message"),
     [
         ("predict base.cfmgml new -o x.xls", 1, "x.xls must end in one of .csv"),
-        ("predict base.bags new", 1, "base.bags holds a BagDataset, not a CfMGML"),
+        ("predict base.bags new", 1, "base.bags holds bags (a BagDataset), not a model (a CfMGML)"),
         ("predict nowhere.cfmgml new", 1, "there is no file nowhere.cfmgml"),
         ("predict base.cfmgml papers.jsonl", 1, "must have a column image, file, filename or path; it has id, text"),
         ("predict base.cfmgml base.bags --max-regions 3", 2, "--max-regions is for raw input"),
@@ -170,7 +170,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
         ("predict base.cfmgml new --level pixel", 2, "'pixel' is not one of 'bag', 'graph', 'node'"),
         ("train base.bags -o x.cfmgml --alpha much", 2, "--alpha must be auto or a number such as 1e-4, got 'much'"),
         ("train base.bags -o x.cfmgml --alpha -1", 1, "alpha must be above 0"),
-        ("train base.cfmgml -o x.cfmgml", 1, "base.cfmgml holds a CfMGML, not a BagDataset"),
+        ("train base.cfmgml -o x.cfmgml", 1, "base.cfmgml holds a model (a CfMGML), not bags (a BagDataset)"),
         ("train unlabelled.bags -o x.cfmgml --alpha 1", 1, "these bags have no Y"),
         ("inspect labels.csv", 1, "labels.csv is a table with no column text, texts or smiles, not bags"),
         ("inspect", 2, "Missing argument 'FILE'"),
