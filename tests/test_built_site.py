@@ -16,6 +16,7 @@ PAGES = [
     "reference/index.html",
     "reference/generated/cfmgml.CfMGML.html",
     "results/digits.html",
+    "results/real_data.html",
     "changelog.html",
 ]
 pytestmark = pytest.mark.slow

@@ -6,6 +6,7 @@ from typing import Any
 SAID = {
     # a signature of many lines is laid out as definitions of nothing
     '<dl>\n<dd><em class="sig-param">': '<dl role="presentation">\n<dd><em class="sig-param">',
+    '<th class="head"><p></p></th>': '<td class="head"></td>',  # above rows that need no name
     '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
 }
 

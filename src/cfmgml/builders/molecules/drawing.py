@@ -109,7 +109,7 @@ def _spots(shown: Shown, sketch: Sketch, colours: FloatArray) -> dict[int, tuple
         return {}
     drawn = sketch.atoms >= 0
     strength = np.abs(shown.contributions) / largest
-    full = np.where(shown.contributions[:, None] > 0, *colours)
+    full = np.where(shown.contributions[:, None] > 0, colours[0], colours[1])
     mixed = 1 - strength[:, None] * (1 - full) * 0.85
     return {int(a): tuple(c) for a, c in zip(sketch.atoms[drawn], mixed[drawn].tolist(), strict=True)}
 
