@@ -136,9 +136,7 @@ Made by `python benchmarks/molecule_page.py` from the rows in `tox21/`, which ho
 
 ## Tox21
 
-```
-python benchmarks/tox21.py rf logistic cfmgml 'cfmgml counts'
-```
+Made by `python benchmarks/tox21.py rf logistic cfmgml 'cfmgml counts'`.
 
 Mean ROC-AUC over twelve assays; what was not measured is left out. 5 random folds, and 5 folds of which no two have a
 scaffold (Bemis and Murcko) in common. Random forest (500 trees) and logistic regression see ECFP4 (2,048 bits), an
@@ -153,9 +151,7 @@ folds so far, and the last two columns compare in the same folds only.
 
 ### Which kernel
 
-```
-python benchmarks/tox21_kernels.py
-```
+Made by `python benchmarks/tox21_kernels.py`.
 
 On one inner fold of the first random and of the first scaffold training fold, so that no test molecule of those was
 looked at; the best of three alphas. Molecules of the first training fold are in other folds' test parts: that
@@ -165,17 +161,13 @@ looked at; the best of three alphas. Molecules of the first training fold are in
 
 ## Beside QSARmil
 
-```
-python benchmarks/qsarmil_peer.py --peer PYTHON_WITH_QSARMIL
-```
+Made by `python benchmarks/qsarmil_peer.py --peer PYTHON_WITH_QSARMIL`.
 
 {qsarmil}
 
 ## Functional groups
 
-```
-python benchmarks/functional_groups.py
-```
+Made by `python benchmarks/functional_groups.py`.
 
 Labels are 20 of RDKit's `fr_*` patterns, the most frequent ones of which BRICS leaves at least 90 % whole, known of
 the molecule only; a fragment has the label if all atoms of a match lie in it, and a molecule whose only matches are

@@ -239,12 +239,7 @@ PAGE_TEXT = """# Texts against tf-idf
 ![Average precision and macro-F1 of documents, by tf-idf and by us](drawn/texts.png)
 
 Compared are *{ours}* and tf-idf. Made by `python benchmarks/texts.py --table` from `texts/rows.jsonl`,
-which has figures only. Rows are made by
-
-```
-python benchmarks/texts.py --data ../shared/data
-```
-
+which has figures only. Rows are made by `python benchmarks/texts.py --data ../shared/data`,
 fold by fold; {n_rows} of {n_all} are there so far, and the table below compares methods in the folds that all of its
 rows for a data set have.
 

@@ -20,6 +20,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "accessible",
     "docstrings",
     "gallery_checks",
     "generated_tables",

@@ -27,6 +27,7 @@ TOOLS = [
     "pytest",
     "hypothesis",
     "networkx",
+    "psutil",
     "pyarrow",
 ]  # what these import; with anything else the dev extra is installed
 SHOWN = ("numpy", "scipy", "scikit-learn", "numba")

@@ -2,12 +2,15 @@
 
 A block's first line says what it is: ``sh`` is run line by line, ``python`` is run as one program with the page's
 earlier ones, ``python NAME.py`` is saved under that name. ``sh server`` is started, and ``sh client`` and ``python
-client`` are run while it listens, by the page's own test. ``text`` is only shown; what stands in braces is Sphinx's. A
-block that cannot be run here has a comment above it, ``<!-- not run: REASON -->``. Commands under docs/results take
-hours and real data: `check_command` looks whether they could be run.
+client`` are run while it listens, by the page's own test. ``text`` is only shown; what stands in braces is Sphinx's.
+Commands that take hours or real data are no blocks but stand in sentences: `check_command` looks whether they could be
+run.
 """
 
 import contextlib
+import functools
+import importlib
+import io
 import re
 import runpy
 import shlex
@@ -24,7 +27,6 @@ from cfmgml.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(
-    r"(?:^<!-- not run: (?P<reason>.+) -->\n)?"
     r"^```(?P<language>\w*|\{[\w-]+\})(?: (?P<name>[\w./]+))?\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -35,7 +37,6 @@ PAGES = sorted(
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
     if not set(path.relative_to(ROOT).parts) & set(MADE)
 )
-RESULTS = [page for page in PAGES if page.startswith("docs/results/")]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,6 @@ class Block:
     language: str
     name: str  # of the file it is saved as, or its part: server, client
     body: str
-    reason: str  # why it is not run
     line: int
 
 
@@ -53,7 +53,7 @@ def blocks(page):
     """Of a page, named from the repository's root."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [
-        Block(m["language"], m["name"] or "", m["body"], m["reason"] or "", text.count("\n", 0, m.start("body")))
+        Block(m["language"], m["name"] or "", m["body"], text.count("\n", 0, m.start("body")))
         for m in BLOCK.finditer(text)
     ]
 
@@ -76,8 +76,6 @@ def follow(page, known=None, change=()):
         for old, new in change:
             body = body.replace(old, new)
         match block:
-            case Block(reason=str(reason)) if reason:
-                continue
             case Block("sh", ""):
                 for line in commands(body):
                     run(line)
@@ -106,29 +104,50 @@ def run(line):
             subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         case ["python", script]:
             runpy.run_path(script, run_name="__main__")
+        case ["python", "-m", module, *rest] if module.startswith("cfmgml."):
+            assert importlib.import_module(module).main(rest) == 0, line
         case ["echo", *_]:
             subprocess.run(line, shell=True, check=True)
         case _:
             raise AssertionError(f"{line!r} is a command that no page had so far: say here how it is run.")
 
 
+def commands_in_text(page):
+    """Commands in a page's sentences, which name what made a figure."""
+    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    return [m[1] for m in re.finditer(r"(?<!`)`(?:[A-Z_]+=\S+ )*((?:python|cfmgml|make|pip) [^`\n]+)`(?!`)", text)]
+
+
 def check_command(line):
-    """That a command of docs/results names a script that is there, or a command of ours, and options that it has."""
+    """That a command in a sentence names a script that is there, or a command of ours, and options that it has."""
     words = shlex.split(line, comments=True)
     options = {word.partition("=")[0] for word in words if word.startswith("--")}
     match words:
-        case ["python", script, *_] if script.startswith("benchmarks/"):
+        case ["python", script, *_] if script.endswith(".py"):
             known = (ROOT / script).read_text(encoding="utf-8")
-        case ["cfmgml", command, *_]:
-            known = (ROOT / "src" / "cfmgml" / "cli" / f"{command}.py").read_text(encoding="utf-8")
-            options = {option.removeprefix("--").replace("-", "_") for option in options}
-        case ["python", "-m", "venv", *_]:  # an environment for a peer
-            return
+        case ["cfmgml", "build", "KIND", *_]:
+            known = said_by_help("build", "images")
+        case ["cfmgml", *rest]:
+            known = said_by_help(*[word for word in rest[: 1 + (rest[0] == "build")] if re.fullmatch("[a-z]+", word)])
+        case ["make", *rest]:
+            known = (ROOT / "Makefile").read_text(encoding="utf-8")
+            options = {f"{word}:" if word.islower() else word.partition("=")[0] for word in rest}
+        case ["pip", "install", *what]:
+            known = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+            options = {f"{extra} = [" for part in re.findall(r"\[(.*?)\]", " ".join(what)) for extra in part.split(",")}
+        case ["python", "-m", module, *_] if module.startswith("cfmgml."):
+            known = Path(importlib.import_module(module).__file__).read_text(encoding="utf-8")
         case _:
-            raise AssertionError(
-                f"{line!r} is a command that no page of results had so far: say here how it is checked."
-            )
+            raise AssertionError(f"{line!r} is a command that no page had so far: say here how it is checked.")
     assert all(option in known for option in options), line
+
+
+@functools.cache
+def said_by_help(*command):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert main([*command, "--help"]) == 0, command
+    return said.getvalue()
 
 
 def served(line):

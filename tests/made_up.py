@@ -1,5 +1,6 @@
 """Made-up input as people have it: folders of pictures, texts and graphs, with tables of labels."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -75,6 +76,17 @@ def make_texts(path, n_texts, labelled=True, seed=0):
             kinds = rng.choice(list(WORDS), size=rng.integers(1, 3), replace=False).tolist()
             row = {"id": f"d{k}", "text": write_up(rng, kinds), **({"labels": kinds} if labelled else {})}
             stream.write(json.dumps(row) + "\n")
+
+
+def make_abstracts(folder):
+    """Ten abstracts of three sentences each, as Hallmarks of Cancer has them."""
+    sentences = {"death": "Apoptosis kills tumour cells.", "vessels": "Angiogenesis feeds tumour vessels."}
+    folder.mkdir()
+    with gzip.open(folder / "sentences.jsonl.gz", "wt", encoding="utf-8") as lines:
+        for bag in range(10):
+            label = list(sentences)[bag % 2]
+            for sent, (text, labels) in enumerate([("Mice were fed.", []), (sentences[label], [label]), ("Done.", [])]):
+                lines.write(json.dumps({"bag": str(bag), "sent": sent, "text": text, "labels": labels}) + "\n")
 
 
 def make_letters(folder, table, n_texts, seed=0):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from browsers import violations
 from doc_pages import ROOT
 from needs import missing, needs, needs_program
 
@@ -15,6 +16,7 @@ PAGES = [
     "reference/index.html",
     "reference/generated/cfmgml.CfMGML.html",
     "results/digits.html",
+    "results/real_data.html",
     "changelog.html",
 ]
 pytestmark = pytest.mark.slow
@@ -64,6 +66,19 @@ def test_a_page_asks_nobody_and_fits(tab, name):
     for width in (390, 1400):
         tab.set_viewport_size({"width": width, "height": 900})
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_problem(browser, name):
+    """Loaded at each width: the theme lets people scroll by keyboard what is too wide there."""
+    for scheme in ("light", "dark", "forced"):
+        imitated = {"color_scheme": "dark" if scheme == "dark" else "light"}
+        tab = browser.new_page(**imitated, forced_colors="active" if scheme == "forced" else "none")
+        for width in (390, 768, 1440):
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.goto((SITE / name).as_uri())
+            assert not violations(tab), (scheme, width)
+        tab.close()
 
 
 def test_search_finds_offline(tab):

@@ -10,8 +10,8 @@ import pytest
 
 from cfmgml import CfMGML, NodeSum
 from cfmgml.datasets import bags_from_texts, load_digit_bags
-from doc_pages import PAGES, RESULTS, ROOT, blocks, check_command, commands, follow, serving
-from made_up import make_collection, make_photos, make_texts, write_up
+from doc_pages import PAGES, ROOT, blocks, check_command, commands_in_text, follow, serving
+from made_up import make_abstracts, make_collection, make_photos, make_texts, write_up
 from needs import needs
 
 KINDS = [("sh", ""), ("python", ""), ("text", "")]
@@ -60,17 +60,21 @@ def test_scale(tmp_path, monkeypatch, capsys, rng):
         assert (tmp_path / made).exists(), made
 
 
+@pytest.mark.slow
 def test_data(tmp_path, monkeypatch):
     """Its loaders read made-up collections of the real ones' layouts."""
     make_collection(tmp_path / "msrc_v2", 4)
+    make_abstracts(tmp_path / "hoc_sentences")
     (tmp_path / "dblp_acm").mkdir()
     with gzip.open(tmp_path / "dblp_acm" / "papers.jsonl.gz", "wt", encoding="utf-8") as stream:
         stream.writelines(json.dumps(paper) + "\n" for paper in papers(12))
     monkeypatch.setenv("CFMGML_DATA", str(tmp_path))
     monkeypatch.setenv("CFMGML_CACHE", str(tmp_path / "cache"))
-    known = follow("docs/data.md", change=[("/data", str(tmp_path))])
+    monkeypatch.chdir(tmp_path)
+    known = follow("docs/data.md", change=[("/data", str(tmp_path)), ("DIR", str(tmp_path))])
     assert known["bags"].n_bags == 8
     assert len(known["test"]) > 0
+    assert {path.name for path in (tmp_path / "out" / "sheets").iterdir()} == {"images.png", "texts.png"}
 
 
 def papers(number):
@@ -114,45 +118,53 @@ def test_reference(tmp_path, monkeypatch):
         assert b"<title>" in answer.read()
 
 
-def test_hours_of_the_reproduction(monkeypatch, capsys):
-    """They are counted from the rows, and stand in the text."""
-    monkeypatch.chdir(ROOT)
-    follow_python("docs/results/reproduction.md")
-    n_rows, n_sittings, cpu, wall = map(float, capsys.readouterr().out.split())
+@pytest.mark.slow
+def test_the_reproduction(tmp_path, monkeypatch, capsys):
+    """On a made-up collection, with few methods and folds. Its hours are counted from the committed rows."""
+    make_collection(tmp_path / "data" / "msrc_v2", 30)
+    load_digit_bags(n_bags=20).save(tmp_path / "DATA.bags")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CFMGML_CACHE", str(tmp_path / "cache"))
+    rows = "docs/results/reproduction/rows.jsonl.gz"
+    few = "--data msrc_v2-rich --methods dummy,cfmgml"
+    change = [
+        ("reproduce --data-folder DIR", f"reproduce {few} --data-folder data"),
+        ("--quick --data-folder DIR", f"--quick {few} --out out/quick --data-folder data"),
+        ("DATA.bags", "DATA.bags --methods dummy,cfmgml --folds 2"),
+        ('"DIR"', '"data"'),
+        ('["msrc_v2"]', '["msrc_v2-rich"]'),
+        ('Experiment("out/reproduce"', 'Experiment("out/own"'),
+        ("Protocol()", "Protocol(n_folds=2, n_inner=2, quick=True)"),
+        (rows, str(ROOT / rows)),
+    ]
+    follow("docs/results/reproduction.md", change=change)
+    assert (tmp_path / "out" / "reproduce" / "report.html").exists()
+    assert (tmp_path / "results" / "report.html").exists()
+    counts = next(line for line in capsys.readouterr().out.splitlines() if re.fullmatch(r"[\d.]+( [\d.]+){3}", line))
+    n_rows, n_sittings, cpu, wall = map(float, counts.split())
     text = (ROOT / "docs/results/reproduction.md").read_text(encoding="utf-8")
     assert f"{n_rows:,.0f} of them" in text
     assert f"{n_sittings:.0f} sittings" in text
     assert f"{cpu:.1f} hours of CPU time in fits and {wall:.1f} hours of wall time" in text
 
 
-def follow_python(page):
-    for block in blocks(page):
-        if block.language == "python" and not block.reason:
-            exec(block.body, {})
-
-
-@pytest.mark.parametrize("page", RESULTS)
-def test_commands_of_results_could_be_run(page):
-    for block in blocks(page):
-        if block.language in ("", "sh") and not block.reason:
-            for line in commands(block.body):
-                check_command(line)
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_sentences_could_be_run(page):
+    for line in commands_in_text(page):
+        check_command(line)
 
 
 def test_every_page_with_code_is_followed():
     """Whatever page is added: its code is run by a test, which is named by adding the page here."""
-    ran = {"sh", "python"}
-    with_code = {page for page in PAGES if any(b.language in ran and not b.reason for b in blocks(page))}
-    only_commands = {page for page in RESULTS if all(b.language != "python" or b.reason for b in blocks(page))}
-    assert with_code - only_commands == FOLLOWED
+    assert {page for page in PAGES if any(block.language in ("sh", "python") for block in blocks(page))} == FOLLOWED
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_says_what_it_is(page):
-    """And none that is code passes for text: commands and programs have their language, or a reason not to be run."""
+    """And none that is code passes for text: commands and programs have their language."""
     for block in blocks(page):
         kind = block.language, block.name
-        if block.language.startswith("{") or (page in RESULTS and kind == ("", "")):  # Sphinx's; commands, see above
+        if block.language.startswith("{"):  # Sphinx's
             continue
         known = kind in KINDS or (kind[0] == "python" and kind[1].endswith(".py"))
         server = page in WITH_SERVER and kind in SERVED
@@ -161,13 +173,6 @@ def test_every_block_says_what_it_is(page):
             assert not re.search(r"^(\$|cfmgml|python|pip|make|curl|import|from) ", block.body, re.MULTILINE), (
                 block.line
             )
-
-
-def test_few_blocks_are_not_run():
-    left_out = [(page, block.line, block.reason) for page in PAGES for block in blocks(page) if block.reason]
-    assert len(left_out) <= 3, left_out
-    comments = sum(("\n" + (ROOT / page).read_text(encoding="utf-8")).count("\n<!-- not run") for page in PAGES)
-    assert comments == len(left_out), "a comment stands on the line above its block"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,5 +1,6 @@
 """One version everywhere, what distributions hold, which Pythons there are, workflows that call what there is."""
 
+import ast
 import io
 import json
 import re
@@ -141,6 +142,19 @@ def test_source_distributions(tmp_path):
 def test_lower_bounds_as_versions():
     assert matrix.oldest(["numpy>=2.0", "rich>=13.9"]) == ["numpy==2.0", "rich==13.9"]
     assert all(re.fullmatch(r"[a-z-]+>=[\d.]+", requirement) for requirement in PROJECT["dependencies"])
+
+
+def test_the_matrix_installs_what_the_core_tests_import():
+    """Else it would fail when it is wanted: it is not a part of CI, whose environment has everything."""
+    installed = {re.split(r"[>=<\[ ]", words)[0].lower() for words in [*PROJECT["dependencies"], *matrix.TOOLS]}
+    here = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {"cfmgml", "sklearn"}
+    files = [file for folder in matrix.CORE.split() for file in (ROOT / folder).rglob("*.py")]
+    nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    imported = {name.partition(".")[0] for name in named}
+    assert imported - set(sys.stdlib_module_names) - here <= installed
+    assert "psutil" in imported
 
 
 def test_places_by_words():

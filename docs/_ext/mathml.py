@@ -25,7 +25,7 @@ def visit_math(self, node: nodes.math) -> None:
 
 def visit_displaymath(self, node: nodes.math_block) -> None:
     number = get_node_equation_number(self, node) if node["number"] else ""
-    self.body.append(self.starttag(node, "div", CLASS="formula"))
+    self.body.append(self.starttag(node, "div", CLASS="formula", tabindex="0"))  # by keyboard, too, where it is wide
     self.body.append(converted(node, as_block=True))
     self.body.append(f"<span>({number})</span></div>" if number else "</div>")
     raise nodes.SkipNode

@@ -129,6 +129,7 @@ def test_inspect_lists_what_was_left_out_and_what_has_no_label(tmp_path, capsys,
     for name in ("a", "b", "c"):
         Image.fromarray(rng.integers(0, 256, (48, 48, 3), dtype=np.uint8)).save(folder / f"{name}.png")
     (folder / "broken.png").write_bytes(b"no picture")
+    (folder / "no_row.png").write_bytes((folder / "a.png").read_bytes())
     (tmp_path / "labels.csv").write_text("file,labels\na.png,cow;sky\nb.png,\nc.png,sky\nbroken.png,cow\n")
     made = tmp_path / "photos.bags"
     words = ["build", "images", folder, "--labels", tmp_path / "labels.csv", "--features", "paper", "-o", made]
@@ -139,7 +140,9 @@ def test_inspect_lists_what_was_left_out_and_what_has_no_label(tmp_path, capsys,
     assert "info[" not in said
     assert main(["inspect", str(made)]) == 0
     shown = capsys.readouterr().out
-    assert "broken" in shown.partition("left out:")[2].partition("\n")[2].partition("\n")[0]
+    left_out = shown.partition("left out:")[2].splitlines()[1:3]
+    assert left_out[0].strip() == "no_row.png: it has no row in labels.csv"
+    assert left_out[1].strip().startswith("broken.png: ")
     assert "without any: b" in shown
 
 

@@ -60,7 +60,7 @@ def test_newer_version(path):
 
 
 def test_other_kind(path):
-    with pytest.raises(ValueError, match="holds a BagDataset, not a GraphBatch"):
+    with pytest.raises(ValueError, match=r"holds bags \(a BagDataset\), not a GraphBatch"):
         GraphBatch.load(path)
 
 

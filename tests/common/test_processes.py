@@ -302,9 +302,11 @@ with Processes(2) as workers:
 
 
 def run_script(seconds, **how):
+    """Ctrl-C reaches it even where these tests are run in the background of a shell, which lets nobody hear it."""
     return subprocess.Popen(
-        [sys.executable, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how
-    ), SCRIPT.format(seconds=seconds)
+        [sys.executable, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **how,
+    ), SCRIPT.format(seconds=seconds)  # fmt: skip
 
 
 def test_a_script_needs_no_guard():

@@ -295,7 +295,7 @@ def test_damaged_models_are_refused(bags, tmp_path):
     with pytest.raises(ValueError, match="does not hold a whole CfMGML model"):
         CfMGML.load(tmp_path / "m")
     bags.save(tmp_path / "b")
-    with pytest.raises(ValueError, match="holds a BagDataset, not a CfMGML"):
+    with pytest.raises(ValueError, match=r"holds bags \(a BagDataset\), not a model"):
         CfMGML.load(tmp_path / "b")
 
 

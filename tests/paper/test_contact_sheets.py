@@ -1,7 +1,5 @@
 """The sheets, made by their command from small data of the real layouts."""
 
-import gzip
-import json
 import re
 
 import matplotlib.image
@@ -15,9 +13,9 @@ from cfmgml.datasets.msrc import MSRC_LABELS
 from cfmgml.paper.contact_sheets import Shown, held_out, held_out_texts, main, rarest_predictions
 from cfmgml.paper.marked_texts import marked_texts
 from cfmgml.paper.samples import held_out_samples
+from made_up import make_abstracts
 
 COLOURS = {"grass": (30, 160, 40), "sky": (120, 180, 250), "water": (20, 40, 120)}
-SENTENCES = {"death": "Apoptosis kills tumour cells.", "vessels": "Angiogenesis feeds tumour vessels."}
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def data(tmp_path, monkeypatch):
     """Four images of two regions each, and ten abstracts of three sentences each."""
     monkeypatch.setenv("CFMGML_CACHE", str(tmp_path / "cache"))
     _write_images(tmp_path / "msrc_v2")
-    _write_texts(tmp_path / "hoc_sentences")
+    make_abstracts(tmp_path / "hoc_sentences")
     return tmp_path
 
 
@@ -44,15 +42,6 @@ def _write_images(folder):
     (folder / "segments.csv").write_text("\n".join(rows))
     classes = ["id,name", "0,void", *(f"{k},{name}" for k, name in enumerate(MSRC_LABELS, start=1))]
     (folder / "classes.csv").write_text("\n".join(classes))
-
-
-def _write_texts(folder):
-    folder.mkdir()
-    with gzip.open(folder / "sentences.jsonl.gz", "wt", encoding="utf-8") as lines:
-        for bag in range(10):
-            label = list(SENTENCES)[bag % 2]
-            for sent, (text, labels) in enumerate([("Mice were fed.", []), (SENTENCES[label], [label]), ("Done.", [])]):
-                lines.write(json.dumps({"bag": str(bag), "sent": sent, "text": text, "labels": labels}) + "\n")
 
 
 @pytest.mark.parametrize("kind", ["images", "texts"])

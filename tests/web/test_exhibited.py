@@ -1,8 +1,10 @@
 """What the page tells a stranger: whole names, what scores mean, the truth where it is known, and what is strange."""
 
+import io
 import json
 import re
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -34,8 +36,6 @@ def app(text_model, graph_model, digit_model, molecule_model):
     """Labels with long names, in place of the models that other pages' tests share."""
     from dataclasses import replace
 
-    import numpy as np
-
     from cfmgml.demo import models as demo
     from cfmgml.web import Exhibit, Limits, Sample, create_app
 
@@ -47,6 +47,7 @@ def app(text_model, graph_model, digit_model, molecule_model):
         "graphs": Exhibit(graph_model, "Graphs"),
         "digits": Exhibit(digit_model, "Digits", samples=demo.digit_strips()),
         "molecules": Exhibit(molecule_model, "Molecules", samples=(Sample("glycine", "NCC(=O)O"),)),
+        "shapes": Exhibit(graph_model, "Rings and chains of coloured beads, and what hangs on them"),
     }
     yield create_app(exhibits, limits=Limits(workers=1))
     text_model.learned_ = named
@@ -151,6 +152,7 @@ def test_a_drawing_is_about_the_label_that_is_chosen(open_page, tmp_path):
     best, other = page.locator("#labels .name").all_inner_texts()
     expect(drawing).to_have_attribute("alt", re.compile(f"{best}$"))
     first = drawing.get_attribute("src")
+    assert colours_of(drawing.screenshot()) == {"orange"}  # as the legend has it
     page.locator("#labels button").nth(1).click()
     expect(drawing).to_have_attribute("alt", re.compile(f"{other}$"))
     assert drawing.get_attribute("src") != first
@@ -162,9 +164,14 @@ def test_a_drawing_is_about_the_label_that_is_chosen(open_page, tmp_path):
     assert not violations(page)
 
 
-def test_a_warning_where_an_input_is_strange(open_page, make_file):
-    import numpy as np
+def colours_of(data):
+    """Of what is strongly coloured there: orange speaks for a label, blue against it."""
+    red, green, blue = np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int).reshape(-1, 3).T
+    strong = {"orange": (red - blue > 90) & (green - blue > 15), "red": (red - blue > 90) & (green - blue < 15)}
+    return {name for name, chosen in strong.items() if chosen.sum() > 100}
 
+
+def test_a_warning_where_an_input_is_strange(open_page, make_file):
     page = open_page(address="#model=digits")
     wait_for_answer(page, "4 digits")
     expect(page.locator("#notice")).to_be_hidden()

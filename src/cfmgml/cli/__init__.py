@@ -80,7 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     say(line)
                 return 2
             asked = getattr(getattr(error, "ctx", None), "command_path", "cfmgml")
-            return _fail(f"{error.format_message()} Try: {asked} --help", getattr(error, "exit_code", 2))
+            said = error.format_message().replace("Value error, ", "").rstrip(".")
+            return _fail(f"{said}. Try: {asked} --help", getattr(error, "exit_code", 2))
     if status == INTERRUPTED:  # newer typers return it, older ones raise
         return _fail("stopped.", INTERRUPTED)
     return status if isinstance(status, int) else 0

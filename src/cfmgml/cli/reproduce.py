@@ -103,7 +103,6 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
     from cfmgml.paper.against import against_tables
     from cfmgml.paper.presentation import PaperPresentation
     from cfmgml.paper.report import TITLE, write_paper_report
-    from cfmgml.paper.samples import held_out_samples
 
     results = experiment.results(PaperPresentation())
     if not results.methods:
@@ -112,10 +111,21 @@ def _report(experiment: "Experiment", quick: bool, failures: list[str], samples:
     quick = quick or any(fact["protocol"]["n_folds"] == few.n_folds for fact in results.facts.values())  # as it was run
     results.presentation.tells_best = not quick
     n_bags = few.n_bags if quick else None
-    shown = held_out_samples(set(results.facts), experiment.data_folder, n_bags, seed) if samples else ""
+    shown = _samples(experiment, set(results.facts), n_bags, seed) if samples else ""
     about = About(TITLE, "cfmgml reproduce" + (" --quick" if quick else ""), quick, failures)
     written = write_paper_report(results, experiment.out, about, shown)
     write_compact(experiment.rows(), experiment.compact)
     for table in against_tables(results):
         show(markdown(table))
     say(f"Wrote {written} (open it in a browser) and the tables in {experiment.out / 'tables'}.")
+
+
+def _samples(experiment: "Experiment", data_sets: set[str], n_bags: int | None, seed: int) -> str:
+    """Pictures and texts for the report; a report can be written where the data is not."""
+    from cfmgml.paper.samples import held_out_samples
+
+    try:
+        return held_out_samples(data_sets, experiment.data_folder, n_bags, seed)
+    except FileNotFoundError as error:
+        say(f"The report shows no pictures and texts (--data-folder says where, --no-samples is quiet): {error}")
+        return ""

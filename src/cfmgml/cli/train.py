@@ -127,6 +127,8 @@ def train(
     log: Annotated[bool, typer.Option("--log", help="For a store: tell how far it is, even if nobody looks.")] = False,
 ) -> None:
     strength, rounds, columns = _strength(alpha), _rounds(refine), _columns(rank)
+    if context is not None and not 0 <= context < 1:
+        raise typer.BadParameter(f"--context must be 0 to below 1, got {context:g}.")
     engine = engine_of(dask, n_jobs)
     check_target(out)
     check_compute(device, dtype)

@@ -149,13 +149,19 @@ def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:
     """Read what `save_arrays` wrote; a truncated, foreign, damaged or newer file is refused."""
     with _opened(path) as (archive, header):
         if header["kind"] != kind:
-            raise ValueError(f"{path} holds a {header['kind']}, not a {kind}.")
+            raise ValueError(f"{path} holds {_in_words(header['kind'])}, not {_in_words(kind)}.")
         gib = sum(entry.file_size for entry in archive.infolist()) / 2**30
         if gib > physical_gib():  # before it tries
             here = physical_gib()
             raise _Damaged(f"or too large: it unpacks to {gib:,.1f} GiB, and this machine has {here:,.1f} GiB")
         arrays = _unpack({name: _read_member(archive, name, digest) for name, digest in header["sha256"].items()})
     return header["meta"], arrays
+
+
+def _in_words(kind: str) -> str:
+    """What a file holds, for people who never saw the class."""
+    words = {"BagDataset": "bags (a BagDataset)", "CfMGML": "a model (a CfMGML)"}
+    return words.get(kind, f"a {kind}")
 
 
 def read_header(path: str | Path) -> Json:

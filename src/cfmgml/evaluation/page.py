@@ -44,7 +44,7 @@ def sections(results: Results, about_bags: str = "") -> dict[str, Section]:
         "graphs": ("Graphs", _graphs(results)),
         "bags": ("Bags", about_bags + _bags(results)),
         "ranks": ("Ranks over data sets", _ranks(results)),
-        "lambda": ("Sensitivity to lambda", _sensitivity(results)),
+        "lambda": ("Sensitivity to alpha", _sensitivity(results)),
         "cost": ("Time and memory", _cost(results)),
         "labels": ("Label by label", _labels(results)),
         "overlap": ("Bags that share graphs", plain(overlap_table(results))),
@@ -157,7 +157,7 @@ def _sensitivity_panel(results: Results, data: str, measure: Measure) -> str:
     drawn = {title: lambda_curve(results, data, key, ".".join(measure[:2])) for key, title in SOLVERS.items()}
     series = {title: points if len(points) > 1 else [] for title, points in drawn.items()}
     words = f"{results.facts[data]['mark']}: {measure.title}"
-    return figure(words, curves(series, "lambda", words, log_x=True))
+    return figure(words, curves(series, "alpha", words, log_x=True))
 
 
 def lambda_curve(results: Results, data: str, method: str, column: str) -> list[tuple[float, float]]:

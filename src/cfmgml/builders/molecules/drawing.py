@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 SIZE = (720, 460)  # of a drawing, in pixels
 RADIUS = 0.38  # of the spot behind an atom, in Angstrom on paper
 REACH = 0.62  # of an outline around an atom, in lengths of a bond's half
-FOR, AGAINST = np.array([0.84, 0.19, 0.15]), np.array([0.13, 0.40, 0.67])
-OUTLINE, BEST = (0.45, 0.45, 0.45), (0.84, 0.19, 0.15)
+ON_PAPER = np.array([[0.84, 0.19, 0.15], [0.13, 0.40, 0.67]])  # for a label and against it, as in all plots
+ON_PAGE = np.array([[0.83, 0.38, 0.05], [0.16, 0.41, 0.70]])  # as the page's legend says (static/page.css)
+OUTLINE = (0.45, 0.45, 0.45)
 CORNERS = 20  # of a circle around an atom
 
 
@@ -54,7 +55,7 @@ def plot_molecule_bag(
     """
     plt = import_pyplot()
     shown = select_bag(bags, bag, scores, contributions, label)
-    picture = plt.imread(io.BytesIO(_drawn(shown, smiles, "MolDraw2DCairo", 2)), format="png")
+    picture = plt.imread(io.BytesIO(_drawn(shown, smiles, "MolDraw2DCairo", ON_PAPER, 2)), format="png")
     if ax is None:
         ax = plt.figure(figsize=(7.2, 5.0)).add_axes((0.02, 0.02, 0.96, 0.88))
     ax.imshow(picture, interpolation="antialiased")
@@ -65,7 +66,7 @@ def plot_molecule_bag(
 
 def molecule_svg(bag: BagDataset, contributions: FloatArray | None, scores: FloatArray | None) -> str:
     """One bag as RDKit draws it, for a page."""
-    return str(_drawn(select_bag(bag, 0, scores, contributions, None), None, "MolDraw2DSVG"))
+    return str(_drawn(select_bag(bag, 0, scores, contributions, None), None, "MolDraw2DSVG", ON_PAGE))
 
 
 def title_of(shown: Shown) -> str:
@@ -75,7 +76,7 @@ def title_of(shown: Shown) -> str:
     return "; ".join(parts)
 
 
-def _drawn(shown: Shown, smiles: Any, drawer: str, scale: int = 1) -> Any:
+def _drawn(shown: Shown, smiles: Any, drawer: str, colours: FloatArray, scale: int = 1) -> Any:
     """A drawing by one of RDKit's drawers, as a text or as bytes."""
     from rdkit import rdBase
     from rdkit.Chem.Draw import rdMolDraw2D
@@ -86,7 +87,7 @@ def _drawn(shown: Shown, smiles: Any, drawer: str, scale: int = 1) -> Any:
     options.useBWAtomPalette()
     options.padding = 0.14
     options.prepareMolsBeforeDrawing = False
-    spots = _spots(shown, sketch)
+    spots = _spots(shown, sketch, colours)
     with rdBase.BlockLogs():
         mol = rdMolDraw2D.PrepareMolForDrawing(sketch.mol, kekulize=sketch.is_exact, addChiralHs=False)
         paper.DrawMolecule(
@@ -96,24 +97,25 @@ def _drawn(shown: Shown, smiles: Any, drawer: str, scale: int = 1) -> Any:
             highlightAtomRadii=dict.fromkeys(spots, RADIUS),
             highlightBonds=[],
         )
-        _outline_graphs(paper, shown, sketch)
+        _outline_graphs(paper, shown, sketch, tuple(colours[0].tolist()))
     paper.FinishDrawing()
     return paper.GetDrawingText()
 
 
-def _spots(shown: Shown, sketch: Sketch) -> dict[int, tuple[float, ...]]:
+def _spots(shown: Shown, sketch: Sketch, colours: FloatArray) -> dict[int, tuple[float, ...]]:
     """A colour for each atom that adds something; pale where it adds little."""
     largest = strongest(shown)
     if shown.contributions is None or largest == 0:
         return {}
     drawn = sketch.atoms >= 0
     strength = np.abs(shown.contributions) / largest
-    colours = 1 - strength[:, None] * (1 - np.where(shown.contributions[:, None] > 0, FOR, AGAINST)) * 0.85
-    return {int(a): tuple(c) for a, c in zip(sketch.atoms[drawn], colours[drawn].tolist(), strict=True)}
+    full = np.where(shown.contributions[:, None] > 0, colours[0], colours[1])
+    mixed = 1 - strength[:, None] * (1 - full) * 0.85
+    return {int(a): tuple(c) for a, c in zip(sketch.atoms[drawn], mixed[drawn].tolist(), strict=True)}
 
 
-def _outline_graphs(paper: Any, shown: Shown, sketch: Sketch) -> None:
-    """A hull around the atoms of each graph; the best one comes last, and red."""
+def _outline_graphs(paper: Any, shown: Shown, sketch: Sketch, of_best: tuple[float, ...]) -> None:
+    """A hull around the atoms of each graph; the best one comes last, in its own colour."""
     from rdkit.Geometry import Point2D
 
     graph_of_node = segment_ids(shown.bag.graphs.node_ptr)
@@ -125,7 +127,7 @@ def _outline_graphs(paper: Any, shown: Shown, sketch: Sketch) -> None:
     for graph in sorted(range(shown.bag.n_graphs), key=lambda number: number == best):
         atoms = sketch.atoms[(graph_of_node == graph) & (sketch.atoms >= 0)]
         if len(atoms):
-            paper.SetColour(BEST if graph == best else OUTLINE)
+            paper.SetColour(of_best if graph == best else OUTLINE)
             paper.SetLineWidth(4 if graph == best else 2)
             places = [paper.GetDrawCoords(int(atom)) for atom in atoms]
             hull = _hull(np.array([[place.x, place.y] for place in places]), reach)

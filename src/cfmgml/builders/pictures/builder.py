@@ -129,7 +129,7 @@ class PictureBuilder(Builder):
             return ""
         return (
             f"--features deep lets a pretrained network describe the nodes ({install_command('cfmgml[deep]')}): slower "
-            "to build, and far more accurate on photos of everyday things (docs/results/pictures.md)."
+            "to build, and far more accurate on photos of everyday things."
         )
 
     @property

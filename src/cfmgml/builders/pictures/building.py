@@ -49,6 +49,7 @@ class PictureBuild:
     verbose: bool | None
     further: Mapping[str, Any]  # entries of info
     device: str = "cpu"  # of a network that describes nodes
+    left_out: Mapping[str, str] = field(default_factory=dict)  # pictures that are no task, and why
     n_built: int = 0
     scaled: dict[int, list[int]] = field(default_factory=dict)
     dropped: dict[int, list[int]] = field(default_factory=dict)
@@ -165,12 +166,13 @@ class PictureBuild:
             what = f"{len(self.skipped)} of {total} images were skipped, such as {self._first_skipped()}"
             warnings.warn(f"{what} cfmgml inspect lists all of them.", stacklevel=stacklevel)
         folder = f"{about['folder'].path}{os.sep}"
+        skipped = {self.tasks[k].name: reason.replace(folder, "") for k, reason in self.skipped.items()}
         return {
             **about,
             "scaled": {self.tasks[k].name: size for k, size in self.scaled.items()},
             "dropped": {self.tasks[k].name: numbers for k, numbers in self.dropped.items()},
             "n_dropped": sum(map(len, self.dropped.values())),
-            "skipped": {self.tasks[k].name: reason.replace(folder, "") for k, reason in self.skipped.items()},
+            "skipped": {**self.left_out, **skipped},
             **self.further,
         }
 

@@ -33,11 +33,13 @@ def image_build(builder: "PictureBuilder", given: FileInput) -> tuple[PictureBui
         table = read_labels(given.labels) if given.labels else None
     known: dict[str, Any] = {"on_error": "raise" if options.on_error == "stop" else "skip"}
     known |= {"n_jobs": options.n_jobs, "device": options.device}
-    matched = RowMatch()
+    matched, left_out = RowMatch(), dict[str, str]()
     if table is not None:
         table = table.in_order(given.label_names)
         matched = match_files(table.rows, files, IMAGE_SUFFIXES, table.source)
         kept = _with_rows(files, matched, known["on_error"])
+        without = sorted(set(range(len(files))) - set(kept))
+        left_out = {files[k].name: f"it has no row in {Path(matched.source).name}" for k in without}
         files, masks = [files[k] for k in kept], None if masks is None else [masks[k] for k in kept]
         known["labels"] = table.matrix([key for key in matched.keys if key is not None])
         known["label_names"] = table.label_names
@@ -45,7 +47,9 @@ def image_build(builder: "PictureBuilder", given: FileInput) -> tuple[PictureBui
         known["label_names"] = given.label_names
     if options.segment_labels is not None:
         known["segment_labels"] = _segment_labels(options.segment_labels, files)
-    return builder.prepare(files, masks if options.segments is None else options.segments, **known), matched
+    build = builder.prepare(files, masks if options.segments is None else options.segments, **known)
+    build.left_out = left_out
+    return build, matched
 
 
 def _pictures(sources: Sequence[str | Path]) -> tuple[list[Path], list[Path] | None, LabelTable | None]:
@@ -90,7 +94,7 @@ def _with_rows(files: list[Path], matched: RowMatch, on_error: str) -> list[int]
         )
     if lacking:
         what = f"{many} have no row in {matched.source}, such as {lacking[0]}; they are left out."
-        warnings.warn(what, stacklevel=2)
+        warnings.warn(f"{what} cfmgml inspect lists all of them.", stacklevel=2)
     return [k for k, key in enumerate(matched.keys) if key is not None]
 
 
