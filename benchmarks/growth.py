@@ -28,6 +28,7 @@ from cfmgml.metrics import bag_report, graph_report
 
 SIZES = (1000, 2000, 4000, 8000, 16000, 32000, 64000)
 TEST_GRAPHS = 1000
+CHUNK = 10_000  # nodes perturbed at a time
 
 
 def digit_bags(n_graphs: int, subset: str, seed: int) -> BagDataset:
@@ -47,8 +48,10 @@ def picture_bags(n_graphs: int, subset: str, seed: int, folder: str) -> BagDatas
     some = photos[np.arange(photos.n_bags) % 2 == (subset == "test")]
     chosen = rng.integers(some.n_graphs, size=n_graphs)
     nodes, node_ptr = take_segments(some.graphs.node_ptr, chosen)
-    values = some.graphs.node_attributes[nodes].astype(np.float32)
-    values += 0.1 * some.graphs.node_attributes.std(0).astype(np.float32) * rng.normal(size=values.shape).astype("f4")
+    values, spread = some.graphs.node_attributes.astype(np.float32)[nodes], 0.1 * some.graphs.node_attributes.std(0)
+    for start in range(0, len(values), CHUNK):  # not all at once: in float64 they would be the peak of memory
+        part = values[start : start + CHUNK]
+        part += rng.standard_normal(part.shape, dtype=np.float32) * spread.astype(np.float32)
     graphs = GraphBatch(
         node_ptr, np.zeros(n_graphs + 1, dtype=int), np.empty((2, 0), dtype=int), node_attributes=values
     )

@@ -195,3 +195,41 @@ def test_error_of_the_gram_matrix_is_told_and_small():
     assert errors[2] < 0.01
     rough = gram_error(NodeSum(gamma=0.5, approximation="fourier", n_components=1000), graphs)
     assert 0 < rough < 0.1
+
+
+# -- one pass over a tile in float32 -------------------------------------------------------
+
+
+def test_exponentials_are_right_from_one_to_nothing():
+    """Points whose exponents float32 holds exactly: what is off is the exponential. The largest error is stated."""
+    values = np.arange(-960, 961) / 128.0
+    each = np.arange(len(values) + 1)
+    graphs = GraphBatch(each, np.zeros_like(each), np.empty((2, 0), dtype=int), node_attributes=values[:, None])
+    (side,) = NodeSum(gamma=0.5).resolve(graphs)._node_operands([graphs], np.float32)
+    assert side.dtype == np.float32
+    found = node_tiles.node_tile(side, side)
+    exponents = -((values[:, None] - values) ** 2) / 2
+    assert exponents.min() < -110
+    seen = exponents > node_tiles.LOWEST
+    np.testing.assert_allclose(found[seen], np.exp(exponents[seen]), rtol=5e-7)
+    np.testing.assert_array_equal(found[~seen], 0.0)
+
+
+@pytest.mark.parametrize("kernel", [NodeSum, GraphHopper])
+@pytest.mark.parametrize("n_attributes", [1, 3, 4, 17, 32, 33, 300])
+def test_one_pass_is_equal_to_many(rng, kernel, n_attributes, monkeypatch):
+    """Graphs of one node, of none left over, of more than are added in float32; lines that end within a graph."""
+    monkeypatch.setattr(NodeSum, "tile_size", 300)
+    sizes = np.array([1, 1, 2, 1, 3, 4, 5, 150, 1, 64, 63, 65, *rng.integers(1, 30, 30)])
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    first = np.concatenate([np.arange(a, b - 1) for a, b in itertools.pairwise(ptr)])
+    values = rng.normal(size=(ptr[-1], n_attributes))
+    values[:, 100:] *= rng.random(values[:, 100:].shape) < 0.1  # thin columns
+    graphs = GraphBatch(ptr, np.append(0, np.cumsum(sizes - 1)), np.stack([first, first + 1]), node_attributes=values)
+    resolved = kernel().resolve(graphs)
+    resolved.gamma_ = min(resolved.gamma_, 20 / (values**2).sum(1).max())  # float32 stays float32
+    assert resolved._node_operands([graphs], np.float32)[0].dtype == np.float32
+    exact = gram_matrix(resolved, graphs, normalize=False)
+    found = gram_matrix(resolved, graphs, normalize=False, dtype="float32")
+    np.testing.assert_allclose(found, exact, rtol=3e-6)
+    np.testing.assert_allclose(gram_matrix(resolved, graphs[5:9], graphs, False, "float32"), exact[5:9], rtol=3e-6)
