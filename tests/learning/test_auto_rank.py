@@ -6,6 +6,7 @@ import pytest
 from cfmgml import CfMGML, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman, gram_matrix
 from cfmgml.baselines import M3MIML, MISVM
 from cfmgml.common.compute import USUAL
+from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import approximation, node_maps
 from cfmgml.kernels.approximation import exact_seconds, keep_aside, settle_rank
@@ -71,13 +72,15 @@ def test_the_error_is_that_of_graphs_kept_aside(bags, kernel, nothing_is_cheap):
 def test_landmarks_come_from_the_others(bags, nothing_is_cheap, monkeypatch):
     seen = []
     real = node_maps.sample_nodes
-    monkeypatch.setattr(node_maps, "sample_nodes", lambda graphs, *args: seen.append(graphs) or real(graphs, *args))
     kernel = NodeSum(gamma=1.0).resolve(bags.graphs)
+    monkeypatch.setattr(node_maps, "sample_nodes", lambda *args: seen.append(args[3]) or real(*args))
     settle_rank(kernel, bags.graphs, "auto", USUAL)
-    aside, _ = keep_aside(bags.graphs)
-    kept = set(bags.graphs.graph_ids[aside].tolist())
+    aside, rest = keep_aside(bags.graphs)
+    kept, _ = take_segments(bags.graphs.node_ptr, aside)
     assert seen
-    assert not any(kept & set(graphs.graph_ids.tolist()) for graphs in seen)
+    assert not any(set(kept.tolist()) & set(among.tolist()) for among in seen)
+    copied = NodeSum(gamma=1.0).resolve(bags.graphs).with_landmarks(bags.graphs[rest], 128)
+    np.testing.assert_array_equal(kernel.with_landmarks(bags.graphs, 128, seen[0]).landmarks_, copied.landmarks_)
 
 
 def test_more_landmarks_until_it_is_right(bags, nothing_is_cheap, monkeypatch):

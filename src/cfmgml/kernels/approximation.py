@@ -15,7 +15,7 @@ import numpy as np
 
 from cfmgml.common.compute import Compute
 from cfmgml.common.progress import say
-from cfmgml.common.segments import lengths
+from cfmgml.common.segments import lengths, take_segments
 from cfmgml.common.typing import IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
@@ -66,8 +66,8 @@ def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, comp
     most = TRIED if affordable else MOST
     aside, rest = keep_aside(graphs)
     truth = compute_gram(kernel, graphs[aside], compute.quiet)
-    others, n_landmarks = graphs[rest], FIRST
-    while (mapped := kernel.with_landmarks(others, n_landmarks)) is not None:
+    others, n_landmarks = take_segments(graphs.node_ptr, rest)[0], FIRST
+    while (mapped := kernel.with_landmarks(graphs, n_landmarks, others)) is not None:
         error, is_last = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth), n_landmarks >= most
         if error <= TOLERANCE or (is_last and not affordable):
             say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)

@@ -22,10 +22,10 @@ MOST_DRAWN = 20_000  # nodes to choose landmarks from
 CHUNK = 2048
 
 
-def sample_nodes(graphs: GraphBatch, n: int, seed: int) -> FloatArray:
-    """Attributes of up to ``n`` nodes drawn without replacement; the same for the same graphs and seed."""
+def sample_nodes(graphs: GraphBatch, n: int, seed: int, among: IntArray | None = None) -> FloatArray:
+    """Attributes of up to ``n`` nodes drawn without replacement, ``among`` these of all; the same for the same seed."""
     assert graphs.node_attributes is not None
-    chosen = np.random.default_rng(seed).permutation(graphs.n_nodes)[:n]
+    chosen = np.random.default_rng(seed).permutation(graphs.n_nodes if among is None else among)[:n]
     return graphs.node_attributes[chosen].astype(np.float64)
 
 

@@ -66,13 +66,16 @@ class NodePairKernel(Kernel):
     def with_explicit_map(self) -> Self:
         return self if self.is_explicit else clone(self).set_params(approximation="nystrom")
 
-    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> Self:
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int, among: IntArray | None = None) -> Self:
         if self.is_explicit:
             return self
         kernel = copy(self)
-        kernel.approximation, kernel.n_components = "nystrom", min(n_landmarks, graphs.n_nodes)
+        kernel.approximation, kernel.n_components = (
+            "nystrom",
+            min(n_landmarks, graphs.n_nodes if among is None else len(among)),
+        )
         kernel.width_ = int(self.node_weights(graphs).widths.max(initial=1))
-        kernel._settle_approximation(graphs)
+        kernel._settle_approximation(graphs, among)
         return kernel
 
     def tile_seconds(self, graphs: GraphBatch) -> float:
@@ -133,7 +136,7 @@ class NodePairKernel(Kernel):
             self.thin_ = thin_columns(graphs.node_attributes)
             self._settle_approximation(graphs)
 
-    def _settle_approximation(self, graphs: GraphBatch) -> None:
+    def _settle_approximation(self, graphs: GraphBatch, among: IntArray | None = None) -> None:
         if self.approximation is None:
             return
         if self.approximation == "fourier":
@@ -142,10 +145,10 @@ class NodePairKernel(Kernel):
             )
         else:
             n_drawn = max(self.n_components, min(node_maps.PER_LANDMARK * self.n_components, node_maps.MOST_DRAWN))
-            drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state)
+            drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state, among)
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
-        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
+        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1, among) - self.centre_
         exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._finish(self._raw_map(fresh))
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 

@@ -250,7 +250,11 @@ def normalised_features(kernel: Kernel, graphs: GraphBatch, compute: Compute = U
         from cfmgml.kernels.gram_on_device import mapped_rows
 
         return mapped_rows(kernel, graphs, compute.precision, compute.place)
-    return scale_rows(kernel.features(graphs), normalising_scale(kernel.diagonal(graphs)))
+    features, scale = kernel.features(graphs), normalising_scale(kernel.diagonal(graphs))
+    if isinstance(kernel, NodePairKernel) and isinstance(features, np.ndarray):
+        features *= scale[:, None]  # they were made for this: a copy may be the largest array of a fit
+        return features
+    return scale_rows(features, scale)
 
 
 def _chunks(graphs: GraphBatch, n_nodes: int = CHUNK_NODES) -> Iterator[GraphBatch]:
