@@ -36,9 +36,7 @@ def digest_of(arrays: Mapping[str, NDArray[np.generic]], *told: object) -> str:
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         flat = np.ascontiguousarray(array).reshape(-1)
-        digest.update(
-            flat.view(np.uint8).data if flat.nbytes else b""
-        )  # no copy: attributes can be most of memory
+        digest.update(flat.view(np.uint8).data if flat.nbytes else b"")  # no copy: attributes can be most of memory
     return digest.hexdigest()
 
 
