@@ -1,6 +1,7 @@
 """What makes tiles fast must not change them: common and rare columns, sums by node, runs of rows, numbering."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from cfmgml import GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml.kernels import mixed_rows, node_tiles
+from cfmgml.kernels.base import dense
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.gram import gram_error
 from cfmgml.kernels.node_blocks import sum_nodes
@@ -195,6 +197,21 @@ def test_error_of_the_gram_matrix_is_told_and_small():
     assert errors[2] < 0.01
     rough = gram_error(NodeSum(gamma=0.5, approximation="fourier", n_components=1000), graphs)
     assert 0 < rough < 0.1
+
+
+@pytest.mark.parametrize("kernel", [NodeSum, GraphHopper])
+def test_landmarks_skip_what_is_mostly_nothing(rng, kernel):
+    """Bins of histograms, a few of which each node has: the same map as when every column is multiplied."""
+    graphs = random_graphs(30)
+    values = rng.normal(size=(graphs.n_nodes, 200)) * (rng.random((graphs.n_nodes, 200)) < 0.05)
+    values[:, :10] = rng.normal(size=(graphs.n_nodes, 10))
+    graphs = replace(graphs, node_attributes=values)
+    mapped = kernel(approximation="nystrom", n_components=20).resolve(graphs)
+    assert 150 < mapped.thin_.sum() <= 190
+    every = kernel(approximation="nystrom", n_components=20).resolve(graphs)
+    every.thin_ = np.zeros(200, dtype=bool)
+    for some in (graphs, replace(graphs, node_attributes=values.astype(np.float32))):
+        np.testing.assert_allclose(dense(mapped.features(some)), dense(every.features(some)), atol=1e-9)
 
 
 # -- one pass over a tile in float32 -------------------------------------------------------

@@ -148,8 +148,9 @@ class NodePairKernel(Kernel):
             drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state, among)
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
-        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1, among) - self.centre_
-        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._finish(self._raw_map(fresh))
+        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1, among)
+        mapped, fresh = self._finish(self._raw_map(fresh)), fresh - self.centre_
+        exact = node_maps.rbf(fresh, fresh, self.gamma_)
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 
     def _resolved(self, graphs: GraphBatch) -> "NodePairKernel":
@@ -198,10 +199,13 @@ class NodePairKernel(Kernel):
         return self.node_kernel != "rbf" or self.approximation is not None
 
     def _raw_map(self, nodes: FloatArray) -> FloatArray:
-        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
+        """Of nodes less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
         if self.approximation == "fourier":
-            return node_maps.fourier_map(nodes, self.frequencies_)
-        return node_maps.rbf(nodes, self.landmarks_, self.gamma_)
+            return node_maps.fourier_map(nodes - self.centre_, self.frequencies_)
+        through = vars(self).get("_through")  # kept from call to call
+        if through is None or through.landmarks is not self.landmarks_:
+            through = self._through = node_maps.LandmarkMap(self.landmarks_, self.centre_, self.thin_, self.gamma_)
+        return through(nodes)
 
     def _finish(self, rows: Rows) -> Rows:
         """The part of the map that is linear: there are fewer sums of nodes than nodes, so it comes after summing."""
@@ -214,7 +218,7 @@ class NodePairKernel(Kernel):
             return node_maps.one_hot(graphs.node_labels, self.vocabulary_ if vocabulary is None else vocabulary)
         assert graphs.node_attributes is not None
         nodes = graphs.node_attributes
-        return nodes if self.node_kernel == "linear" else self._raw_map(nodes - self.centre_)
+        return nodes if self.node_kernel == "linear" else self._raw_map(nodes)
 
     def _summed(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> SummedNodes:
         weights = self.node_weights(graphs)
@@ -225,7 +229,7 @@ class NodePairKernel(Kernel):
         assert graphs.node_attributes is not None
         for start, stop in tile_bounds(lengths(node_ptr), node_maps.CHUNK):  # a map of all nodes would be large
             nodes = graphs.node_attributes[node_ptr[start] : node_ptr[stop]]
-            part = sum_nodes(self._raw_map(nodes - self.centre_), weights.take(np.arange(start, stop)))
+            part = sum_nodes(self._raw_map(nodes), weights.take(np.arange(start, stop)))
             rows[row_ptr[start] : row_ptr[stop]] = self._finish(part.rows)
         return SummedNodes(rows, row_ptr)
 

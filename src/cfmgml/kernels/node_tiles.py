@@ -114,8 +114,7 @@ class NodeOperand(Operand):
     @cached_property
     def thin_entries(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Thin columns as offsets of nodes, columns and values that are not 0."""
-        node, column = np.nonzero(self.thin_table.T)
-        return np.searchsorted(node, np.arange(len(self.rows) + 1)), column, self.thin_table[column, node]
+        return entries_of(self.thin_table.T)
 
     @cached_property
     def squares(self) -> FloatArray:
@@ -143,6 +142,12 @@ def node_operands(spaces: list[NodeSpace], weights: list[NodeWeights], dtype: DT
         NodeOperand(space, np.arange(len(space.attributes)), w.astype(dtype), of_points)
         for space, w in zip(spaces, weights, strict=True)
     ]
+
+
+def entries_of(points: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Offsets of rows, and columns and values of what is not 0."""
+    row, column = np.nonzero(points)
+    return np.searchsorted(row, np.arange(len(points) + 1)), column, points[row, column]
 
 
 def varying_columns(sides: list[FloatArray]) -> BoolArray:
@@ -176,7 +181,7 @@ def products(left: NodeOperand, right: NodeOperand) -> FloatArray:
     """<x, y> of the points of all pairs of nodes, (n_left, n_right)."""
     made = left.points @ right.points.T
     if len(right.thin_table):
-        _add_thin(made, *left.thin_entries, right.thin_table)
+        add_thin(made, *left.thin_entries, right.thin_table)
     return made
 
 
@@ -203,7 +208,8 @@ def node_tile(left: NodeOperand, right: NodeOperand, by_node: bool = False) -> F
 
 
 @compiled
-def _add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untyped-def]
+def add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untyped-def]
+    """Add the products of rows, as `entries_of` has them, with the columns of a table."""
     # A few hundred columns at a time, so that the table's part stays in the cache; four entries at a time, so that what
     # is added to is read and written a quarter as often.
     n_columns = exponents.shape[1]
