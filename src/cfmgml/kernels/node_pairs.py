@@ -258,6 +258,10 @@ class NodePairKernel(Kernel):
         ]
         return done[0], done[-1]
 
+    def diagonal(self, graphs: GraphBatch) -> FloatArray:
+        kernel = self._resolved(graphs)
+        return kernel.exact().diagonal(graphs) if kernel.has_residue else super().diagonal(graphs)  # no map is needed
+
     def exact(self) -> Self:
         """The same kernel without approximation: resolved on the same graphs."""
         kernel = copy(self)
