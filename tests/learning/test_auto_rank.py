@@ -105,6 +105,18 @@ def test_where_landmarks_are_not_enough_and_it_can_be_afforded(bags, monkeypatch
     assert taken.error > approximation.TOLERANCE
 
 
+@pytest.mark.parametrize(("affordable", "tried"), [(1e9, [128, 256]), (0.0, [128, 256, 2048])])
+def test_what_will_not_do_is_not_tried(bags, monkeypatch, affordable, tried):
+    """Nodes that are hardly alike: after two looks exact values, or as many landmarks as there may be."""
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", affordable)
+    seen, real = [], NodeSum.with_landmarks
+    monkeypatch.setattr(NodeSum, "with_landmarks", lambda *args: seen.append(args[2]) or real(*args))
+    taken = settle_rank(NodeSum(gamma=200.0).resolve(bags.graphs), bags.graphs, "auto", USUAL)
+    assert seen == tried
+    assert taken.kernel.is_explicit == (not affordable)
+
+
 def test_a_kernel_without_a_map_takes_columns(bags, nothing_is_cheap, capsys):
     """A product of kernels has none: some graphs stand for all, none of those kept aside among them."""
     kernel = ProductKernel([NodeSum(), WeisfeilerLehman(1)])
