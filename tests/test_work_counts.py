@@ -9,7 +9,8 @@ import pytest
 
 from cfmgml import CfMGML, GraphBatch, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
-from cfmgml.kernels import graph_hopper, mixed_rows, node_tiles
+from cfmgml.kernels import approximation, graph_hopper, mixed_rows, node_tiles
+from cfmgml.kernels.node_maps import SAMPLE, LandmarkMap
 from cfmgml.learning.objective import RankLoss
 
 
@@ -124,6 +125,17 @@ def test_features_take_memory_in_proportion():
     assert large < 2.2 * small
 
 
+def test_a_tile_in_float32_is_one_pass(count):
+    """No array as large as a tile: neither products nor exponentials are kept."""
+    graphs = path_graphs(850)
+    products, tile = count(node_tiles, "products"), 4 * NodeSum.tile_size**2
+    kernel = NodeSum(gamma=0.1).resolve(graphs)
+    assert peak_bytes(lambda: gram_matrix(kernel, graphs, dtype="float32")) < 4 * 850**2 + 12 * 850 * 8 * 24 + tile
+    assert products.calls == 0
+    gram_matrix(kernel, graphs)
+    assert products.calls == 10 * 11 // 2
+
+
 # -- training and prediction -------------------------------------------------------------
 
 
@@ -156,6 +168,59 @@ def test_prediction_prepares_training_graphs_once(count):
     for k in range(3):
         model.decision_function(bags[k : k + 1])
     assert counted.total == bags.n_graphs + bags[:3].n_graphs
+
+
+@pytest.fixture
+def compared(count):
+    """Pairs of nodes: those of exact tiles, and nodes with landmarks."""
+    exact = count(node_tiles, "similarities", lambda a, b: len(a.rows) * len(b.rows))
+    mapped = count(LandmarkMap, "__call__", lambda landmarks, nodes: len(landmarks.landmarks) * len(nodes))
+    return exact, mapped
+
+
+def test_beyond_the_threshold_nodes_meet_landmarks(compared, monkeypatch):
+    """Below it all meet all; above, only those kept aside and each graph's own: twice the graphs, twice the work."""
+    exact, mapped = compared
+    few, many, more = (load_digit_bags(subset="train", n_bags=n, random_state=0) for n in (100, 200, 400))
+    CfMGML(NodeSum(), max_iter=2).fit(few)
+    assert mapped.total == 0
+    assert exact.total > few.graphs.n_nodes**2 / 2
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
+    monkeypatch.setattr(approximation, "ASIDE_NODES", 500)
+    totals = []
+    for bags in (many, more):
+        exact.total = mapped.total = 0
+        model = CfMGML(NodeSum(), max_iter=2).fit(bags)
+        assert exact.total < 0.1 * bags.graphs.n_nodes**2 / 2
+        nodes = bags.graphs.n_nodes + sum(SAMPLE + 500 for _ in range(5))  # and what is looked at at each number tried
+        assert mapped.total <= model.kernel_.n_components * nodes
+        totals.append(mapped.total / model.kernel_.n_components)
+    assert totals[1] < 2.2 * totals[0]
+
+
+def test_prediction_meets_landmarks_only(compared, monkeypatch):
+    """However many graphs it learned from: each node with each landmark once, and with its own graph's nodes."""
+    exact, mapped = compared
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
+    test = load_digit_bags(subset="test", n_bags=20, random_state=0)
+    sizes = np.diff(test.graphs.node_ptr)
+    for n_bags in (100, 200):
+        model = CfMGML(NodeSum(), max_iter=2).fit(load_digit_bags(subset="train", n_bags=n_bags, random_state=0))
+        exact.total = mapped.total = 0
+        model.decision_function(test)
+        assert mapped.total <= (test.graphs.n_nodes + 1) * model.kernel_.n_components
+        assert exact.total <= 64 * sizes.sum()  # tiles on the diagonal
+
+
+def test_prediction_from_columns_meets_landmarks_only(count):
+    graphs = count(Precomputed, "tile", lambda kernel, left, right: len(left.sizes) * len(right.sizes))
+    bags = load_digit_bags(subset="train", n_bags=60, random_state=0)
+    model = CfMGML(Precomputed(gram_matrix(NodeSum(), bags.graphs)), rank=20, max_iter=2).fit(bags)
+    graphs.total = 0
+    model.decision_function_graphs(bags[:10])
+    assert graphs.total <= 20 * bags[:10].n_graphs + bags[:10].n_graphs ** 2 + 20**2
 
 
 def test_import_loads_nothing_heavy():

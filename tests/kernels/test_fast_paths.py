@@ -1,6 +1,7 @@
 """What makes tiles fast must not change them: common and rare columns, sums by node, runs of rows, numbering."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from cfmgml import GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman, gram_matrix
 from cfmgml.kernels import mixed_rows, node_tiles
+from cfmgml.kernels.base import dense
 from cfmgml.kernels.colour_counts import count_columns, number_codes, order_of_codes
 from cfmgml.kernels.gram import gram_error
 from cfmgml.kernels.node_blocks import sum_nodes
@@ -195,3 +197,56 @@ def test_error_of_the_gram_matrix_is_told_and_small():
     assert errors[2] < 0.01
     rough = gram_error(NodeSum(gamma=0.5, approximation="fourier", n_components=1000), graphs)
     assert 0 < rough < 0.1
+
+
+@pytest.mark.parametrize("kernel", [NodeSum, GraphHopper])
+def test_landmarks_skip_what_is_mostly_nothing(rng, kernel):
+    """Bins of histograms, a few of which each node has: the same map as when every column is multiplied."""
+    graphs = random_graphs(30)
+    values = rng.normal(size=(graphs.n_nodes, 200)) * (rng.random((graphs.n_nodes, 200)) < 0.05)
+    values[:, :10] = rng.normal(size=(graphs.n_nodes, 10))
+    graphs = replace(graphs, node_attributes=values)
+    mapped = kernel(approximation="nystrom", n_components=20).resolve(graphs)
+    assert 150 < mapped.thin_.sum() <= 190
+    every = kernel(approximation="nystrom", n_components=20).resolve(graphs)
+    every.thin_ = np.zeros(200, dtype=bool)
+    for some in (graphs, replace(graphs, node_attributes=values.astype(np.float32))):
+        np.testing.assert_allclose(dense(mapped.features(some)), dense(every.features(some)), atol=1e-9)
+
+
+# -- one pass over a tile in float32 -------------------------------------------------------
+
+
+def test_exponentials_are_right_from_one_to_nothing():
+    """Points whose exponents float32 holds exactly: what is off is the exponential. The largest error is stated."""
+    values = np.arange(-960, 961) / 128.0
+    each = np.arange(len(values) + 1)
+    graphs = GraphBatch(each, np.zeros_like(each), np.empty((2, 0), dtype=int), node_attributes=values[:, None])
+    (side,) = NodeSum(gamma=0.5).resolve(graphs)._node_operands([graphs], np.float32)
+    assert side.dtype == np.float32
+    found = node_tiles.node_tile(side, side)
+    exponents = -((values[:, None] - values) ** 2) / 2
+    assert exponents.min() < -110
+    seen = exponents > node_tiles.LOWEST
+    np.testing.assert_allclose(found[seen], np.exp(exponents[seen]), rtol=5e-7)
+    np.testing.assert_array_equal(found[~seen], 0.0)
+
+
+@pytest.mark.parametrize("kernel", [NodeSum, GraphHopper])
+@pytest.mark.parametrize("n_attributes", [1, 3, 4, 17, 32, 33, 300])
+def test_one_pass_is_equal_to_many(rng, kernel, n_attributes, monkeypatch):
+    """Graphs of one node, of none left over, of more than are added in float32; lines that end within a graph."""
+    monkeypatch.setattr(NodeSum, "tile_size", 300)
+    sizes = np.array([1, 1, 2, 1, 3, 4, 5, 150, 1, 64, 63, 65, *rng.integers(1, 30, 30)])
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    first = np.concatenate([np.arange(a, b - 1) for a, b in itertools.pairwise(ptr)])
+    values = rng.normal(size=(ptr[-1], n_attributes))
+    values[:, 100:] *= rng.random(values[:, 100:].shape) < 0.1  # thin columns
+    graphs = GraphBatch(ptr, np.append(0, np.cumsum(sizes - 1)), np.stack([first, first + 1]), node_attributes=values)
+    resolved = kernel().resolve(graphs)
+    resolved.gamma_ = min(resolved.gamma_, 20 / (values**2).sum(1).max())  # float32 stays float32
+    assert resolved._node_operands([graphs], np.float32)[0].dtype == np.float32
+    exact = gram_matrix(resolved, graphs, normalize=False)
+    found = gram_matrix(resolved, graphs, normalize=False, dtype="float32")
+    np.testing.assert_allclose(found, exact, rtol=3e-6)
+    np.testing.assert_allclose(gram_matrix(resolved, graphs[5:9], graphs, False, "float32"), exact[5:9], rtol=3e-6)

@@ -6,6 +6,7 @@ import pytest
 from cfmgml import CfMGML, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman, gram_matrix
 from cfmgml.baselines import M3MIML, MISVM
 from cfmgml.common.compute import USUAL
+from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
 from cfmgml.kernels import approximation, node_maps
 from cfmgml.kernels.approximation import exact_seconds, keep_aside, settle_rank
@@ -71,13 +72,15 @@ def test_the_error_is_that_of_graphs_kept_aside(bags, kernel, nothing_is_cheap):
 def test_landmarks_come_from_the_others(bags, nothing_is_cheap, monkeypatch):
     seen = []
     real = node_maps.sample_nodes
-    monkeypatch.setattr(node_maps, "sample_nodes", lambda graphs, *args: seen.append(graphs) or real(graphs, *args))
     kernel = NodeSum(gamma=1.0).resolve(bags.graphs)
+    monkeypatch.setattr(node_maps, "sample_nodes", lambda *args: seen.append(args[3]) or real(*args))
     settle_rank(kernel, bags.graphs, "auto", USUAL)
-    aside, _ = keep_aside(bags.graphs)
-    kept = set(bags.graphs.graph_ids[aside].tolist())
+    aside, rest = keep_aside(bags.graphs)
+    kept, _ = take_segments(bags.graphs.node_ptr, aside)
     assert seen
-    assert not any(kept & set(graphs.graph_ids.tolist()) for graphs in seen)
+    assert not any(set(kept.tolist()) & set(among.tolist()) for among in seen)
+    copied = NodeSum(gamma=1.0).resolve(bags.graphs).with_landmarks(bags.graphs[rest], 128)
+    np.testing.assert_array_equal(kernel.with_landmarks(bags.graphs, 128, seen[0]).landmarks_, copied.landmarks_)
 
 
 def test_more_landmarks_until_it_is_right(bags, nothing_is_cheap, monkeypatch):
@@ -100,6 +103,18 @@ def test_where_landmarks_are_not_enough_and_it_can_be_afforded(bags, monkeypatch
     taken = settle_rank(far, bags.graphs, "auto", USUAL)
     assert taken.kernel.n_components == 128
     assert taken.error > approximation.TOLERANCE
+
+
+@pytest.mark.parametrize(("affordable", "tried"), [(1e9, [128, 256]), (0.0, [128, 256, 2048])])
+def test_what_will_not_do_is_not_tried(bags, monkeypatch, affordable, tried):
+    """Nodes that are hardly alike: after two looks exact values, or as many landmarks as there may be."""
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", affordable)
+    seen, real = [], NodeSum.with_landmarks
+    monkeypatch.setattr(NodeSum, "with_landmarks", lambda *args: seen.append(args[2]) or real(*args))
+    taken = settle_rank(NodeSum(gamma=200.0).resolve(bags.graphs), bags.graphs, "auto", USUAL)
+    assert seen == tried
+    assert taken.kernel.is_explicit == (not affordable)
 
 
 def test_a_kernel_without_a_map_takes_columns(bags, nothing_is_cheap, capsys):

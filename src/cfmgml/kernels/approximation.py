@@ -4,9 +4,9 @@ All pairs of nodes cost the square of their number, and the factor of the Gram m
 `exact_seconds` says about how much that is; above `CHEAP` graphs are compared with landmarks only, and the cost is in
 proportion to their number. Where a kernel has a map of nodes (`Kernel.with_landmarks`) landmarks are nodes; else they
 are graphs, columns of the Gram matrix. Their number is doubled until the values of graphs kept aside, which no landmark
-comes from, are off by at most `TOLERANCE`. Where many would not be enough (nodes with hundreds of attributes) values
-are computed as they are up to `AFFORDABLE`; beyond it what is left of the error is told. ``docs/performance.md`` has
-where the constants come from.
+comes from, are off by at most `TOLERANCE`, or it shows that they will not be. Where many would not be enough (nodes
+with hundreds of attributes) values are computed as they are up to `AFFORDABLE`; beyond it what is left of the error is
+told. ``docs/performance.md`` has where the constants come from.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 
 from cfmgml.common.compute import Compute
 from cfmgml.common.progress import say
-from cfmgml.common.segments import lengths
+from cfmgml.common.segments import lengths, take_segments
 from cfmgml.common.typing import IntArray
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels.base import Kernel
@@ -26,7 +26,7 @@ AUTO = "auto"
 CHEAP, AFFORDABLE = 2.0, 120.0  # seconds of one core: below the first nothing is tried, below the second little
 SECONDS_OF_FACTOR = 1e-10  # times the cube of the number of graphs
 CHEAP_ON_DEVICE = 20_000  # graphs whose Gram matrix a card computes and keeps
-TOLERANCE = 0.01
+TOLERANCE, HOPELESS = 0.01, 2.0  # where so many tolerances of error are foreseen, numbers between are not tried
 FIRST, TRIED, MOST = 128, 1024, 2048  # landmarks: to begin with, most where exact values can be afforded, most
 ASIDE, ASIDE_NODES = 200, 4000  # most graphs that are kept aside, and most nodes of them
 
@@ -66,18 +66,28 @@ def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, comp
     most = TRIED if affordable else MOST
     aside, rest = keep_aside(graphs)
     truth = compute_gram(kernel, graphs[aside], compute.quiet)
-    others, n_landmarks = graphs[rest], FIRST
-    while (mapped := kernel.with_landmarks(others, n_landmarks)) is not None:
+    others, n_landmarks, last = take_segments(graphs.node_ptr, rest)[0], FIRST, np.inf
+    while (mapped := kernel.with_landmarks(graphs, n_landmarks, others)) is not None:
         error, is_last = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth), n_landmarks >= most
         if error <= TOLERANCE or (is_last and not affordable):
             say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)
             return Approximation(mapped, error=error)
-        if is_last:
+        hopeless = is_hopeless(last, error, most / n_landmarks)
+        if is_last or (hopeless and affordable):
             break
-        n_landmarks *= 2
+        n_landmarks, last = most if hopeless else 2 * n_landmarks, error
     if affordable:
         return Approximation(kernel, error=0.0)
     return Approximation(kernel, MOST, Aside(aside, truth, TOLERANCE))
+
+
+def is_hopeless(before: float, error: float, times: float) -> bool:
+    """Whether ``times`` as many landmarks will not do, by what twice as many as before have done.
+
+    >>> is_hopeless(0.13, 0.08, times=4), is_hopeless(0.05, 0.02, times=4)
+    (True, False)
+    """
+    return bool(error * (error / before) ** np.log2(times) > HOPELESS * TOLERANCE)
 
 
 def keep_aside(graphs: GraphBatch, seed: int = 0) -> tuple[IntArray, IntArray]:

@@ -67,9 +67,9 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """What takes this kernel's place where an explicit feature map is needed; itself if there is nothing."""
         return self
 
-    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> "Kernel | None":
-        """This resolved kernel with an explicit map that compares nodes with so many landmarks among those of
-        ``graphs``; itself if it has a map, None if it can have none."""
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int, among: IntArray | None = None) -> "Kernel | None":
+        """This resolved kernel with an explicit map that compares nodes with so many landmarks, made from nodes
+        ``among`` those of graphs, or from all; itself if it has a map, None if it can have none."""
         return self if self.is_explicit else None
 
     def tile_seconds(self, graphs: GraphBatch) -> float:

@@ -153,8 +153,8 @@ class SumKernel(CompositeKernel):
         """
         return SumKernel([as_kernel(part).with_explicit_map() for part in self.kernels], self.weights)
 
-    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> "SumKernel | None":
-        mapped = [part.with_landmarks(graphs, n_landmarks) for part in self.parts]
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int, among: IntArray | None = None) -> "SumKernel | None":
+        mapped = [part.with_landmarks(graphs, n_landmarks, among) for part in self.parts]
         parts = [part for part in mapped if part is not None]
         if len(parts) < len(mapped):
             return None

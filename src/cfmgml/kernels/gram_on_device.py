@@ -1,4 +1,4 @@
-"""`gram_matrix` on a device: which kernels have tiles there, and how their parts are put together."""
+"""Gram matrices and maps of nodes on a device: which kernels have them there, and how their parts are put together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.segments import offsets
+from cfmgml.common.typing import FloatArray, Rows
+from cfmgml.data.graphs import GraphBatch
 from cfmgml.gpu.node_blocks import GraphNodes, as_tensor
+from cfmgml.gpu.node_maps import summed_map
 from cfmgml.gpu.node_pairs import pair_diagonal, pair_gram
-from cfmgml.kernels.base import Kernel, Operand
-from cfmgml.kernels.compose import CompositeKernel, PartsOperand
+from cfmgml.kernels.base import Kernel, Operand, normalising_scale
+from cfmgml.kernels.compose import CompositeKernel, PartsOperand, scale_rows
+from cfmgml.kernels.node_blocks import SummedNodes
+from cfmgml.kernels.node_pairs import NodePairKernel
 from cfmgml.kernels.node_tiles import CANCELLATION_LIMIT, NodeOperand
 
 if TYPE_CHECKING:
@@ -52,6 +57,19 @@ def diagonal(kernel: Kernel, operand: Operand, precision: str, device: torch.dev
         values = pair_diagonal(_nodes(operand), *_space(operand), precision, device, CANCELLATION_LIMIT)
         return np.asarray(values.double().cpu().numpy())
     return kernel.operand_diagonal(operand)
+
+
+def mapped_rows(kernel: NodePairKernel, graphs: GraphBatch, precision: str, device: torch.device) -> Rows:
+    """phi(g) / |phi(g)| of a resolved kernel whose map goes through landmarks."""
+    kernel.check_graphs(graphs)
+    assert graphs.node_attributes is not None
+    weights = kernel.node_weights(graphs)
+    nodes = GraphNodes(graphs.node_attributes, weights.node_ptr, weights.widths, weights.values)
+    through = kernel.centre_, kernel.landmarks_, kernel.basis_, kernel.gamma_
+    sums = summed_map(nodes, *through, precision, device, CANCELLATION_LIMIT).double().cpu().numpy()
+    exact = kernel.exact()
+    scale = normalising_scale(diagonal(exact, exact.operands(graphs)[0], precision, device))
+    return scale_rows(SummedNodes(sums, offsets(weights.widths)).joined(kernel.width_), scale)
 
 
 def _nodes(operand: NodeOperand) -> GraphNodes:

@@ -7,12 +7,15 @@
 ========== ==================== ==================================================================
 """
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from scipy import linalg, sparse
 
-from cfmgml.common.typing import FloatArray, IntArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.graphs import GraphBatch
-from cfmgml.kernels.node_tiles import half_squares, subtract_squares
+from cfmgml.kernels.node_tiles import add_thin, entries_of, half_squares, subtract_squares
 
 NODE_KERNELS = ("rbf", "linear", "delta")
 APPROXIMATIONS = ("fourier", "nystrom")
@@ -22,10 +25,10 @@ MOST_DRAWN = 20_000  # nodes to choose landmarks from
 CHUNK = 2048
 
 
-def sample_nodes(graphs: GraphBatch, n: int, seed: int) -> FloatArray:
-    """Attributes of up to ``n`` nodes drawn without replacement; the same for the same graphs and seed."""
+def sample_nodes(graphs: GraphBatch, n: int, seed: int, among: IntArray | None = None) -> FloatArray:
+    """Attributes of up to ``n`` nodes drawn without replacement, ``among`` these of all; the same for the same seed."""
     assert graphs.node_attributes is not None
-    chosen = np.random.default_rng(seed).permutation(graphs.n_nodes)[:n]
+    chosen = np.random.default_rng(seed).permutation(graphs.n_nodes if among is None else among)[:n]
     return graphs.node_attributes[chosen].astype(np.float64)
 
 
@@ -56,6 +59,37 @@ def rbf(x: FloatArray, y: FloatArray, gamma: float) -> FloatArray:
     exponents = x @ y.T
     subtract_squares(exponents, half_squares(x), half_squares(y))
     return np.exp(exponents, out=exponents)
+
+
+@dataclass(frozen=True)
+class LandmarkMap:
+    """exp(-gamma |x - y|^2) of nodes x with landmarks y; of columns that are mostly 0, only what is not."""
+
+    landmarks: FloatArray  # (n_landmarks, n_attributes), less the centre
+    centre: FloatArray
+    thin: BoolArray
+    gamma: float
+
+    @cached_property
+    def _ready(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Landmarks as points without thin columns, thin columns (n_thin, n_landmarks), half squared lengths."""
+        scale = np.sqrt(2 * self.gamma)
+        points = self.landmarks[:, ~self.thin] * scale
+        table = np.ascontiguousarray((self.landmarks + self.centre)[:, self.thin].T * scale)
+        return points, table, half_squares(points) + half_squares(table.T)
+
+    def __call__(self, attributes: FloatArray) -> FloatArray:
+        """(n_nodes, n_landmarks)."""
+        (landmarks, table, squares), scale = self._ready, np.sqrt(2 * self.gamma)
+        kept = attributes[:, ~self.thin] if len(table) else attributes
+        points = (kept - self.centre[~self.thin]) * scale
+        exponents, own = points @ landmarks.T, half_squares(points)
+        if len(table):
+            thin = attributes[:, self.thin] * scale
+            add_thin(exponents, *entries_of(thin), table)
+            own += half_squares(thin)
+        subtract_squares(exponents, own, squares)
+        return np.exp(exponents, out=exponents)
 
 
 def fourier_frequencies(n_attributes: int, n_components: int, gamma: float, seed: int) -> FloatArray:

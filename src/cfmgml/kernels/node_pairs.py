@@ -66,13 +66,16 @@ class NodePairKernel(Kernel):
     def with_explicit_map(self) -> Self:
         return self if self.is_explicit else clone(self).set_params(approximation="nystrom")
 
-    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int) -> Self:
+    def with_landmarks(self, graphs: GraphBatch, n_landmarks: int, among: IntArray | None = None) -> Self:
         if self.is_explicit:
             return self
         kernel = copy(self)
-        kernel.approximation, kernel.n_components = "nystrom", min(n_landmarks, graphs.n_nodes)
+        kernel.approximation, kernel.n_components = (
+            "nystrom",
+            min(n_landmarks, graphs.n_nodes if among is None else len(among)),
+        )
         kernel.width_ = int(self.node_weights(graphs).widths.max(initial=1))
-        kernel._settle_approximation(graphs)
+        kernel._settle_approximation(graphs, among)
         return kernel
 
     def tile_seconds(self, graphs: GraphBatch) -> float:
@@ -133,7 +136,7 @@ class NodePairKernel(Kernel):
             self.thin_ = thin_columns(graphs.node_attributes)
             self._settle_approximation(graphs)
 
-    def _settle_approximation(self, graphs: GraphBatch) -> None:
+    def _settle_approximation(self, graphs: GraphBatch, among: IntArray | None = None) -> None:
         if self.approximation is None:
             return
         if self.approximation == "fourier":
@@ -142,11 +145,12 @@ class NodePairKernel(Kernel):
             )
         else:
             n_drawn = max(self.n_components, min(node_maps.PER_LANDMARK * self.n_components, node_maps.MOST_DRAWN))
-            drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state)
+            drawn = node_maps.sample_nodes(graphs, n_drawn, self.random_state, among)
             self.landmarks_ = node_maps.group_centres(drawn - self.centre_, self.n_components)
             self.basis_ = node_maps.nystrom_basis(self.landmarks_, self.gamma_)
-        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1) - self.centre_
-        exact, mapped = node_maps.rbf(fresh, fresh, self.gamma_), self._finish(self._raw_map(fresh))
+        fresh = node_maps.sample_nodes(graphs, node_maps.SAMPLE, self.random_state + 1, among)
+        mapped, fresh = self._finish(self._raw_map(fresh)), fresh - self.centre_
+        exact = node_maps.rbf(fresh, fresh, self.gamma_)
         self.approximation_error_ = float(np.linalg.norm(mapped @ mapped.T - exact) / np.linalg.norm(exact))
 
     def _resolved(self, graphs: GraphBatch) -> "NodePairKernel":
@@ -195,10 +199,13 @@ class NodePairKernel(Kernel):
         return self.node_kernel != "rbf" or self.approximation is not None
 
     def _raw_map(self, nodes: FloatArray) -> FloatArray:
-        """Nodes, less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
+        """Of nodes less ``centre_``: the kernel does not mind where they lie, rounding does. `_finish` ends the map."""
         if self.approximation == "fourier":
-            return node_maps.fourier_map(nodes, self.frequencies_)
-        return node_maps.rbf(nodes, self.landmarks_, self.gamma_)
+            return node_maps.fourier_map(nodes - self.centre_, self.frequencies_)
+        through = vars(self).get("_through")  # kept from call to call
+        if through is None or through.landmarks is not self.landmarks_:
+            through = self._through = node_maps.LandmarkMap(self.landmarks_, self.centre_, self.thin_, self.gamma_)
+        return through(nodes)
 
     def _finish(self, rows: Rows) -> Rows:
         """The part of the map that is linear: there are fewer sums of nodes than nodes, so it comes after summing."""
@@ -211,7 +218,7 @@ class NodePairKernel(Kernel):
             return node_maps.one_hot(graphs.node_labels, self.vocabulary_ if vocabulary is None else vocabulary)
         assert graphs.node_attributes is not None
         nodes = graphs.node_attributes
-        return nodes if self.node_kernel == "linear" else self._raw_map(nodes - self.centre_)
+        return nodes if self.node_kernel == "linear" else self._raw_map(nodes)
 
     def _summed(self, graphs: GraphBatch, vocabulary: IntArray | None = None) -> SummedNodes:
         weights = self.node_weights(graphs)
@@ -222,7 +229,7 @@ class NodePairKernel(Kernel):
         assert graphs.node_attributes is not None
         for start, stop in tile_bounds(lengths(node_ptr), node_maps.CHUNK):  # a map of all nodes would be large
             nodes = graphs.node_attributes[node_ptr[start] : node_ptr[stop]]
-            part = sum_nodes(self._raw_map(nodes - self.centre_), weights.take(np.arange(start, stop)))
+            part = sum_nodes(self._raw_map(nodes), weights.take(np.arange(start, stop)))
             rows[row_ptr[start] : row_ptr[stop]] = self._finish(part.rows)
         return SummedNodes(rows, row_ptr)
 
@@ -250,6 +257,10 @@ class NodePairKernel(Kernel):
             for s, side in zip(summed, sides, strict=True)
         ]
         return done[0], done[-1]
+
+    def diagonal(self, graphs: GraphBatch) -> FloatArray:
+        kernel = self._resolved(graphs)
+        return kernel.exact().diagonal(graphs) if kernel.has_residue else super().diagonal(graphs)  # no map is needed
 
     def exact(self) -> Self:
         """The same kernel without approximation: resolved on the same graphs."""

@@ -1,13 +1,15 @@
 """Exact tiles of a kernel that sums exp(-gamma |x - y|^2) over pairs of nodes, near the speed of a matrix product.
 
 A tile is one matrix product, whose entries are the exponents; its exponentials, in place; and one pass that weighs and
-sums them. In float32 at most `RUN` weighted terms are added before the sum goes on in float64. Columns that are mostly
-0, the bins of histograms, are left out of the product and added entry by entry: of 873 columns of pictures' nodes, 714
-are filled to 2 %.
+sums them. In float32 the rest is one pass with an exponential of its own, and with up to `FEW` columns that pass makes
+the products too: nothing as large as a tile is ever held. At most `RUN` weighted terms are added in float32 before the
+sum goes on in float64. Columns that are mostly 0, the bins of histograms, are left out of the product and added entry
+by entry: of 873 columns of pictures' nodes, 714 are filled to 2 %.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,6 +25,14 @@ RUN = 64  # most terms that are added in the precision of the tile
 THIN, FEWEST_THIN = 0.2, 64  # a column with fewer entries than this share is thin, where there are so many of them
 SAMPLE = 5000  # nodes that are looked at for that
 ROWS = 512  # nodes prepared at a time: few enough to stay in the cache
+FEW, AT_ONCE = 32, 4  # columns whose products a float32 tile makes in its one pass, and how many of them at a time
+LINE, PAD = 1024, 16  # nodes on the right that the pass meets with four on the left; lines do not start a page apart
+# exp(x) = 2^k exp(f), |f| <= log(2) / 2, and for exp(f) the polynomial of the least relative error (8e-8; with all that
+# float32 rounds, 5e-7). Where float32 has no normal numbers, below `LOWEST`, it is 0.
+E = 1.00000007, 0.99999969, 0.49998895, 0.16667575, 0.04191538, 0.00829766
+E0, E1, E2, E3, E4, E5 = (np.float32(number) for number in E)
+LOG2_E, LOG_2, LOWEST = np.float32(1 / np.log(2)), np.float32(np.log(2)), np.float32(-87.33)
+HALF, ZERO = np.float32(0.5), np.float32(0)
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,16 @@ class NodeOperand(Operand):
         return self.space.points(self.rows, self.dtype)
 
     @cached_property
+    def filled_points(self) -> FloatArray:
+        """Points with columns of 0 up to a multiple of `AT_ONCE`."""
+        return np.pad(self.points, ((0, 0), (0, -self.points.shape[1] % AT_ONCE)))
+
+    @cached_property
+    def lying_points(self) -> FloatArray:
+        """The same, (n_columns, n_nodes)."""
+        return np.ascontiguousarray(self.filled_points.T)
+
+    @cached_property
     def thin_table(self) -> FloatArray:
         """Thin columns, (n_columns, n_nodes)."""
         return np.ascontiguousarray(self.space.thin_points(self.rows, self.dtype).T)
@@ -94,8 +114,7 @@ class NodeOperand(Operand):
     @cached_property
     def thin_entries(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Thin columns as offsets of nodes, columns and values that are not 0."""
-        node, column = np.nonzero(self.thin_table.T)
-        return np.searchsorted(node, np.arange(len(self.rows) + 1)), column, self.thin_table[column, node]
+        return entries_of(self.thin_table.T)
 
     @cached_property
     def squares(self) -> FloatArray:
@@ -125,6 +144,12 @@ def node_operands(spaces: list[NodeSpace], weights: list[NodeWeights], dtype: DT
     ]
 
 
+def entries_of(points: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Offsets of rows, and columns and values of what is not 0."""
+    row, column = np.nonzero(points)
+    return np.searchsorted(row, np.arange(len(points) + 1)), column, points[row, column]
+
+
 def varying_columns(sides: list[FloatArray]) -> BoolArray:
     """Columns that are not the same number in all rows of all sides: no other column adds to a distance.
 
@@ -152,11 +177,17 @@ def thin_columns(attributes: FloatArray) -> BoolArray:
     return thin & (thin.sum() >= FEWEST_THIN)
 
 
+def products(left: NodeOperand, right: NodeOperand) -> FloatArray:
+    """<x, y> of the points of all pairs of nodes, (n_left, n_right)."""
+    made = left.points @ right.points.T
+    if len(right.thin_table):
+        add_thin(made, *left.thin_entries, right.thin_table)
+    return made
+
+
 def similarities(left: NodeOperand, right: NodeOperand) -> FloatArray:
     """exp(-gamma |x - y|^2) for all pairs of nodes, (n_left, n_right)."""
-    exponents = left.points @ right.points.T
-    if len(right.thin_table):
-        _add_thin(exponents, *left.thin_entries, right.thin_table)
+    exponents = products(left, right)
     subtract_squares(exponents, left.squares, right.squares)
     return np.exp(exponents, out=exponents)
 
@@ -165,13 +196,20 @@ def node_tile(left: NodeOperand, right: NodeOperand, by_node: bool = False) -> F
     """Kernel values of graphs, (n_left, n_right); ``by_node``, what each node on the left adds to them."""
     left_ptr = np.arange(len(left.rows) + 1) if by_node else left.weights.node_ptr
     out = np.zeros((len(left_ptr) - 1, len(right.sizes)))
-    values = similarities(left, right)
-    _sum_pairs(values, left.left_weights, left_ptr, right.right_weights, right.weights.node_ptr, RUN, out)
+    weights = left.left_weights, left_ptr, right.right_weights, right.weights.node_ptr
+    if left.dtype == right.dtype == np.float32:
+        few = len(right.thin_table) == 0 and right.points.shape[1] <= FEW
+        made = left.points[:0] if few else products(left, right)
+        points = (left.filled_points, right.lying_points) if few else (left.points[:, :0], right.lying_points[:0])
+        _sum_exponentials(made, *points, left.squares, right.squares, *weights, RUN, out)
+    else:
+        _sum_pairs(similarities(left, right), *weights, RUN, out)
     return out
 
 
 @compiled
-def _add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untyped-def]
+def add_thin(exponents, ptr, columns, values, table):  # type: ignore[no-untyped-def]
+    """Add the products of rows, as `entries_of` has them, with the columns of a table."""
     # A few hundred columns at a time, so that the table's part stays in the cache; four entries at a time, so that what
     # is added to is read and written a quarter as often.
     n_columns = exponents.shape[1]
@@ -203,6 +241,109 @@ def subtract_squares(exponents, left, right):  # type: ignore[no-untyped-def]
         for c in range(len(right)):
             value = values[c] - own - right[c]
             values[c] = value if value < zero else zero  # rounding can put it above
+
+
+@compiled
+def _sum_exponentials(  # type: ignore[no-untyped-def]
+    products, left, right, left_squares, right_squares, left_weights, left_ptr, right_weights, right_ptr, run, out
+):
+    # As `_sum_pairs`, of four rows and a line of columns at a time, which stay in a core's own caches from products to
+    # sums. Columns of left (n_left, K) and right (K, n_right) are added to products, unless there are none of these.
+    # Loops over c have no branch, so that sixteen numbers run at a time. 2^k is made by adding to a number's exponent.
+    def exponential(x: Any) -> Any:
+        inside = min(max(x, LOWEST), ZERO)  # rounding can put it above 0
+        k = np.floor(inside * LOG2_E + HALF)
+        f = inside - k * LOG_2
+        value = ((((E5 * f + E4) * f + E3) * f + E2) * f + E1) * f + E0
+        bits = np.int32(np.float32(value).view(np.int32) + (np.int32(k) << np.int32(23)))
+        return bits.view(np.float32) if x > LOWEST else ZERO
+
+    n_rows, n_columns = len(left_squares), len(right_squares)
+    width = min(left_weights.shape[1], right_weights.shape[0])
+    sums, totals = np.zeros((width, LINE), dtype=np.float32), np.empty(LINE)
+    values = np.empty((4, LINE + PAD), dtype=np.float32)
+    block = np.empty((left.shape[1], LINE + PAD), dtype=np.float32)
+    v0, v1, v2, v3 = values[0], values[1], values[2], values[3]
+    segment = 0
+    for start in range(0, n_columns, LINE):
+        n = min(LINE, n_columns - start)
+        squares = right_squares[start : start + n]
+        block[:, :n] = right[:, start : start + n]
+        while right_ptr[segment + 1] <= start:
+            segment += 1
+        graph, n_added = 0, 0
+        for row in range(0, n_rows, 4):
+            last = min(4, n_rows - row)  # rows that are there; the others repeat the last of them and are not added
+            r0, r1, r2, r3 = row, row + min(1, last - 1), row + min(2, last - 1), row + last - 1
+            s0, s1, s2, s3 = left_squares[r0], left_squares[r1], left_squares[r2], left_squares[r3]
+            if len(products):
+                p0, p1 = products[r0, start : start + n], products[r1, start : start + n]
+                p2, p3 = products[r2, start : start + n], products[r3, start : start + n]
+                for c in range(n):
+                    s = squares[c]
+                    v0[c], v1[c], v2[c], v3[c] = p0[c] - s - s0, p1[c] - s - s1, p2[c] - s - s2, p3[c] - s - s3
+            else:
+                for c in range(n):
+                    s = squares[c]
+                    v0[c], v1[c], v2[c], v3[c] = -s - s0, -s - s1, -s - s2, -s - s3
+            for k in range(0, left.shape[1], 4):
+                x0, x1, x2, x3 = block[k, :n], block[k + 1, :n], block[k + 2, :n], block[k + 3, :n]
+                a0, a1, a2, a3 = left[r0, k], left[r0, k + 1], left[r0, k + 2], left[r0, k + 3]
+                b0, b1, b2, b3 = left[r1, k], left[r1, k + 1], left[r1, k + 2], left[r1, k + 3]
+                c0, c1, c2, c3 = left[r2, k], left[r2, k + 1], left[r2, k + 2], left[r2, k + 3]
+                d0, d1, d2, d3 = left[r3, k], left[r3, k + 1], left[r3, k + 2], left[r3, k + 3]
+                for c in range(n):
+                    y0, y1, y2, y3 = x0[c], x1[c], x2[c], x3[c]
+                    v0[c] += a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3
+                    v1[c] += b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3
+                    v2[c] += c0 * y0 + c1 * y1 + c2 * y2 + c3 * y3
+                    v3[c] += d0 * y0 + d1 * y1 + d2 * y2 + d3 * y3
+            while left_ptr[graph + 1] <= row:
+                graph += 1
+            straight = width == 1 and row + 4 <= left_ptr[graph + 1]
+            if straight:  # all of one graph: exponentials go into sums at once
+                w0, w1, w2, w3 = left_weights[r0, 0], left_weights[r1, 0], left_weights[r2, 0], left_weights[r3, 0]
+                added = sums[0]
+                for c in range(n):
+                    upper = w0 * exponential(v0[c]) + w1 * exponential(v1[c])
+                    added[c] += upper + (w2 * exponential(v2[c]) + w3 * exponential(v3[c]))
+            else:
+                for c in range(n):
+                    v0[c], v1[c] = exponential(v0[c]), exponential(v1[c])
+                    v2[c], v3[c] = exponential(v2[c]), exponential(v3[c])
+            done = 0
+            while done < last:
+                while left_ptr[graph + 1] <= row + done:
+                    graph += 1
+                end = min(left_ptr[graph + 1] - row, last)
+                for a in range(0 if straight else width):
+                    w0 = left_weights[r0, a] if done == 0 else ZERO  # rows of other graphs, and rows that are not there
+                    w1 = left_weights[r1, a] if done <= 1 < end else ZERO
+                    w2 = left_weights[r2, a] if done <= 2 < end else ZERO
+                    w3 = left_weights[r3, a] if end == 4 else ZERO
+                    if w0 != 0 or w1 != 0 or w2 != 0 or w3 != 0:
+                        added = sums[a]
+                        for c in range(n):
+                            added[c] += (w0 * v0[c] + w1 * v1[c]) + (w2 * v2[c] + w3 * v3[c])
+                n_added += end - done
+                done = end
+                if row + done == left_ptr[graph + 1] or n_added > run - 4:
+                    totals[:] = 0.0
+                    for a in range(width):
+                        added, weights = sums[a], right_weights[a, start : start + n]
+                        for c in range(n):
+                            totals[c] += added[c] * weights[c]
+                    at, c = segment, 0
+                    while c < n:
+                        stop = min(right_ptr[at + 1] - start, n)
+                        total = 0.0
+                        while c < stop:
+                            total += totals[c]
+                            c += 1
+                        out[graph, at] += total
+                        at += 1
+                    sums[:] = 0
+                    n_added = 0
 
 
 @compiled

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import numpy as np
 from scipy import sparse
 
-from cfmgml.common.compute import Compute
+from cfmgml.common.compute import USUAL, Compute
 from cfmgml.common.progress import say
 from cfmgml.common.segments import lengths, offsets, segment_ids
 from cfmgml.common.typing import Array, FloatArray, IntArray, Rows
@@ -23,6 +23,7 @@ from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context, bag_lengths
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
+from cfmgml.kernels.node_pairs import NodePairKernel
 from cfmgml.learning.unshared_columns import UnsharedColumns, merge_unshared_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
@@ -222,7 +223,7 @@ def training_rows(
     kernel, context = how.kernel, context.settled(how.kernel, graphs, compute)
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute, approximation_error=how.error)
     if kernel.is_explicit:
-        features = normalised_features(kernel, graphs)
+        features = normalised_features(kernel, graphs, compute)
         if sparse.issparse(features):
             rows, merged = merge_unshared_columns(features)
             return made(context.of_rows(rows), features=features, factor=None, merged=merged)
@@ -243,9 +244,17 @@ def training_rows(
     return made(factor.X, features=None, factor=factor)
 
 
-def normalised_features(kernel: Kernel, graphs: GraphBatch) -> Rows:
-    """phi(g) / |phi(g)|."""
-    return scale_rows(kernel.features(graphs), normalising_scale(kernel.diagonal(graphs)))
+def normalised_features(kernel: Kernel, graphs: GraphBatch, compute: Compute = USUAL) -> Rows:
+    """phi(g) / |phi(g)|; sums of nodes seen through landmarks are made on the device."""
+    if not compute.on_numpy and isinstance(kernel, NodePairKernel) and kernel.has_residue and kernel.is_resolved:
+        from cfmgml.kernels.gram_on_device import mapped_rows
+
+        return mapped_rows(kernel, graphs, compute.precision, compute.place)
+    features, scale = kernel.features(graphs), normalising_scale(kernel.diagonal(graphs))
+    if isinstance(kernel, NodePairKernel) and isinstance(features, np.ndarray):
+        features *= scale[:, None]  # they were made for this: a copy may be the largest array of a fit
+        return features
+    return scale_rows(features, scale)
 
 
 def _chunks(graphs: GraphBatch, n_nodes: int = CHUNK_NODES) -> Iterator[GraphBatch]:

@@ -119,7 +119,7 @@ DATA_SETS: dict[str, DataSet] = {
         _pictures("voc2012", "VOC 2012", load_voc2012, 4141, "labels", TEXT, False),
         DataSet(
             "scene", "Scene", "nine vectors a photo (there are no pixels), rbf kernel",
-            _variant(load_scene), NodeSum(approximation="nystrom", n_components=250), "scene",
+            _variant(load_scene), _NODES, "scene",
             _variant(load_scene, joined), ranked=True,
             stand_in="the paper's Scene photos, whose pixels are not public", has_graph_labels=False, n_graphs=18000,
         ),

@@ -59,8 +59,9 @@ def to_device(problem: Problem, is_gram: bool, device: str) -> "DeviceProblem":
         if is_gram:
             return GramSpace(cast("torch.Tensor", rows).to(numbers), alpha, bend, CURVATURE)
         bends = np.append(bend * column_squares(rows) + alpha, CURVATURE)
-        sides = _on(rows, numbers, place), _on(rows.T, numbers, place)
-        return RowSpace(*sides, as_tensor(bends, torch.float64, place))
+        there = _on(rows, numbers, place)
+        turned = there.T if isinstance(rows, np.ndarray) else _on(rows.T, numbers, place)
+        return RowSpace(there, turned, as_tensor(bends, torch.float64, place))
 
     return DeviceProblem(make_space, TorchRankLoss(problem.loss, place), alpha, problem.fit_intercept)
 
