@@ -40,6 +40,7 @@ def told(name, n, spent):
     print(f"{name:<52} {n / spent:9.0f} photos/s {1e3 * spent / n:8.3f} ms a photo", flush=True)
 
 
+@torch.inference_mode()
 def parts(encoder, photos, place, rounds):
     n = len(photos)
     height, width = encoder._size(photos[0])
@@ -55,19 +56,16 @@ def parts(encoder, photos, place, rounds):
     module = encoder._module_on(place)
     for layout in ("contiguous_format", "channels_last"):
         for tf32 in (False, True):
-            for batch in (16, 32, 64) if place.type == "cuda" else (1,):
+            for batch in (8, 16, 32, 64) if place.type == "cuda" else (1,):
                 given = torch.randn((batch, 3, height, width), device=place)
                 given = given.contiguous(memory_format=getattr(torch, layout))
-                with torch.inference_mode(), torch.backends.cudnn.flags(deterministic=True, allow_tf32=tf32):
+                with torch.backends.cudnn.flags(deterministic=True, allow_tf32=tf32):
                     spent = seconds(partial(module, given), rounds, place)
                 told(f"network, {layout}, tf32 {tf32}, {batch} together", batch, spent)
             if place.type == "cpu":
                 return
-    with torch.inference_mode():
-        maps = [
-            one.permute(0, 2, 3, 1).contiguous() for one in module(torch.randn((32, 3, height, width), device=place))
-        ]
-        host = [torch.empty(one.shape, pin_memory=True) for one in maps]
+    maps = [one.permute(0, 2, 3, 1).contiguous() for one in module(torch.randn((32, 3, height, width), device=place))]
+    host = [torch.empty(one.shape, pin_memory=True) for one in maps]
     pairs = list(zip(host, maps, strict=True))
     told(
         "back into pinned memory", 32, seconds(lambda: [a.copy_(b, non_blocking=True) for a, b in pairs], rounds, place)
