@@ -115,7 +115,7 @@ def cfmgml_path(refine):
 
 
 def maps_path(columns):
-    return lambda train, settings: [ActivationMaps(columns=columns, C=C).fit(train) for C in settings]
+    return lambda train, settings: [ActivationMaps(columns=columns, C=C, background=None).fit(train) for C in settings]
 
 
 METHODS = {
@@ -149,8 +149,8 @@ def measure(model, test, truth):
 
 
 def thresholded(model, test, allowed):
-    """Activation maps with what is quiet as background, whatever was counted in training: with the classifier's
-    intercept and, as first published, without."""
+    """Activation maps with what is quiet as background: with the classifier's intercept and, as first published,
+    without."""
     ptr = test.graphs.node_ptr[test.bag_ptr]
     scores, without = model._node_scores(test), model.intercept_ - model.mean_ @ (model.coef_ / model.scale_[:, None])
     for kind, values in (("score", scores), ("map", scores - without)):
