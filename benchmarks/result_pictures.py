@@ -111,7 +111,8 @@ def draw_pictures() -> None:
     for data, segments, painted in zip(("MSRC v2", "VOC 2012"), regions, pixels, strict=True):
         for name in ("CfMGML, deep", "activation maps of the same encoder", "all its maps pooled, logistic regression"):
             row = next(row for row in segments if row["method"].startswith(f"{name} ("))
-            paint = [r for r in painted if r["method"].startswith(f"{name} (") and r["labels"] == "predicted"]
+            kinds = (f"{name} (", f"{name}, background below 0.2 (")
+            paint = [r for r in painted if r["method"].startswith(kinds) and r["labels"] == "predicted"]
             cells = {"regions": row["graph accuracy"], "pixels": paint[0]["pixel accuracy"] if paint else "-"}
             shown.append({"method": f"{data}, {name}", **cells})
     names = [row["method"] for row in shown]

@@ -64,7 +64,7 @@ def test_deep_nodes(deep):
     for name in ("stride_16", "stride_32", "last"):
         part = deep.graphs.node_attributes[:, slice(*columns[name])]
         np.testing.assert_allclose(np.linalg.norm(part, axis=1), 1, rtol=1e-5)
-    assert deep.info["encoder"].startswith("efficientnet-lite0 ")
+    assert deep.info["encoder"] == "efficientnet-lite0 ac1d1567c06b9d37"  # on every machine and with every torch
 
 
 def test_deep_is_the_same_again_and_one_by_one(deep):
@@ -196,16 +196,24 @@ def test_less_memory_than_a_batch_needs():
                 raise torch.OutOfMemoryError("out of memory")
             return convolution(pixels)
 
-    room = 2
+    room, cpu = 2, torch.device("cpu")
     tight = type(encoder)(Small(), "tight", multiple=16, side=64, batch_size=7)
-    pixels = np.stack(photos(7))
-    found = list(tight._encode(list(pixels), "cpu", 7))
+    pictures = photos(7)
+    prepared = [(torch.from_numpy(np.stack(pictures)), list)]
+    found = np.concatenate([maps[0].numpy() for maps, _ in tight._encode(prepared, cpu)])
     assert asked == [7, 3, 1, 1, 1, 1, 1, 1, 1]
-    for maps, expected in zip(found, encoder.maps(list(pixels)), strict=True):
-        np.testing.assert_allclose(maps[0], expected[0], rtol=1e-6)
+    for one, expected in zip(found, encoder.maps(pictures), strict=True):
+        np.testing.assert_allclose(one, expected[0], rtol=1e-6)
     room = 0
     with pytest.raises(MemoryError, match="no memory for a single picture of 64 x 64"):
-        list(tight._encode(list(pixels), "cpu", 7))
+        list(tight._encode(prepared, cpu))
+
+
+def test_sizes_are_kept_apart_and_in_order(encoder):
+    pictures = [np.full((size, 64, 3), k, dtype=np.uint8) for k, size in enumerate([64, 32, 64, 32, 64])]
+    for own, picture in zip(encoder.maps(pictures), pictures, strict=True):
+        assert np.array_equal(own[0], encoder.maps([picture])[0][0])
+    assert encoder.maps([]) == []
 
 
 def test_tokens_are_no_map():

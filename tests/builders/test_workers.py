@@ -11,6 +11,7 @@ import psutil
 import pytest
 from PIL import Image
 
+from cfmgml.builders.pictures import EncodedNodes, descriptions
 from cfmgml.builders.pictures.builder import PictureBuilder, PictureFiles
 from cfmgml.builders.pictures.image_files import ImageError
 from cfmgml.data.builder import FileInput
@@ -18,6 +19,22 @@ from cfmgml.datasets import bags_from_images
 from made_up import draw_photo
 
 SMALL = {"features": "paper", "nodes": "labels", "n_jobs": 2}
+
+
+class Halves:
+    """An encoder without a network: what it sees is described in the parent process, as with ``deep``."""
+
+    name, digest, widths = "halves", "1", {"colours": 3}
+
+    def maps(self, pictures, device="cpu"):
+        return [[one[::2, ::2].astype(np.float32)] for one in pictures]
+
+
+@pytest.fixture(params=["workers", "parent"])
+def small(request):
+    """Builds whose nodes are described in the workers, or in the parent from what the workers made ready."""
+    yield SMALL if request.param == "workers" else {"features": EncodedNodes(Halves()), "n_jobs": 2}
+    descriptions._registered.clear()
 
 
 def many_photos(n, size=(48, 72)):
@@ -51,26 +68,26 @@ def kill_workers(wanted, killed):
 
 
 @pytest.mark.slow
-def test_a_build_outlives_its_workers():
+def test_a_build_outlives_its_workers(small):
     photos, killed = many_photos(500, (144, 216)), []
     killer = threading.Thread(target=kill_workers, args=(2, killed), daemon=True)
     killer.start()
-    bags = bags_from_images(photos, **SMALL)
+    bags = bags_from_images(photos, **small)
     assert len(killed) == 2
     assert not workers()
-    expected = bags_from_images(photos, **{**SMALL, "n_jobs": 1})
+    expected = bags_from_images(photos, **{**small, "n_jobs": 1})
     assert bags.fingerprint() == expected.fingerprint()
 
 
 @pytest.mark.slow
-def test_a_picture_that_kills_its_workers_is_named():
+def test_a_picture_that_kills_its_workers_is_named(small):
     photos = many_photos(30)
     names = [f"p{k}" for k in range(30)]
     photos[20] = deadly_picture()
     with pytest.raises(ImageError, match="image p20: its worker process was killed twice"):
-        bags_from_images(photos, names=names, **SMALL)
+        bags_from_images(photos, names=names, **small)
     with pytest.warns(UserWarning, match="1 of 30 images were skipped, such as p20: its worker process was killed"):
-        bags = bags_from_images(photos, names=names, on_error="skip", **SMALL)
+        bags = bags_from_images(photos, names=names, on_error="skip", **small)
     assert bags.bag_names.tolist() == [name for name in names if name != "p20"]
     assert list(bags.info["skipped"]) == ["p20"]
 

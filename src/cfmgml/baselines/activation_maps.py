@@ -11,7 +11,7 @@ from cfmgml.common.segments import lengths, segment_ids, segment_sum
 from cfmgml.common.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
-from cfmgml.learning.painting import COVERED, loudest_labels, share_covered
+from cfmgml.learning.painting import loudest_labels
 
 
 @dataclass(eq=False, repr=False)
@@ -30,7 +30,8 @@ class ActivationMaps(BagEstimator):
     C
         Of the logistic regression.
     background
-        Which share of the loudest node's score, in its bag, a node must reach to be painted, unless labels cover all.
+        Which share of the loudest node's score, in its bag, a node must reach to be painted; None: every node of a bag
+        with labels is.
 
     Examples
     --------
@@ -47,7 +48,7 @@ class ActivationMaps(BagEstimator):
 
     columns: Sequence[str] | None = None
     C: float = 0.1
-    background: float = 0.2
+    background: float | None = 0.2
     max_iter: int = 500
 
     @unchanged_on_error
@@ -60,7 +61,6 @@ class ActivationMaps(BagEstimator):
         columns = [self._fit_label(scaled[k], has[k]) for has, k in zip(labels.T, known.T, strict=True)]
         self.coef_ = np.stack([coef for coef, _ in columns], axis=1)
         self.intercept_ = np.array([intercept for _, intercept in columns])
-        self.covered_ = share_covered(self.decision_function_graphs(bags), bags.bag_ptr, labels & known)
         return self
 
     def _fit_label(self, rows: FloatArray, has: BoolArray) -> tuple[FloatArray, float]:
@@ -109,5 +109,4 @@ class ActivationMaps(BagEstimator):
         labels, known = self._true_labels(X, None) if given else (self.predict(X), True)
         ptr = X.graphs.node_ptr[X.bag_ptr]
         loud = np.where((labels & known)[segment_ids(ptr)], scores, -np.inf)
-        whole = self.covered_ is not None and self.covered_ >= COVERED
-        return loudest_labels(loud, ptr, None if whole else self.background)
+        return loudest_labels(loud, ptr, self.background)

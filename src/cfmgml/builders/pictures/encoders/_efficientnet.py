@@ -16,7 +16,10 @@ Weights = Mapping[str, Tensor]
 
 
 class Convolution(nn.Module):
-    """A convolution with the batch normalisation that follows it, padded as TensorFlow pads even sizes."""
+    """A convolution with the batch normalisation that follows it, padded as TensorFlow pads even sizes.
+
+    Its state is what was published; what is folded from that differs in its last bits between processors.
+    """
 
     kernel: Tensor
     bias: Tensor
@@ -24,9 +27,13 @@ class Convolution(nn.Module):
     def __init__(self, weights: Weights, convolution: str, norm: str, stride: int = 1, active: bool = True) -> None:
         super().__init__()
         kernel = weights[f"{convolution}.weight"]
-        scale = weights[f"{norm}.weight"] / torch.sqrt(weights[f"{norm}.running_var"] + BN_EPSILON)
-        self.register_buffer("kernel", kernel * scale[:, None, None, None])
-        self.register_buffer("bias", weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale)
+        published = [weights[f"{norm}.{name}"] for name in ("weight", "bias", "running_mean", "running_var")]
+        for name, values in zip(("given", "scale", "shift", "mean", "variance"), [kernel, *published], strict=True):
+            self.register_buffer(name, values)
+        weight, shift, mean, variance = published
+        scale = weight / torch.sqrt(variance + BN_EPSILON)
+        self.register_buffer("kernel", kernel * scale[:, None, None, None], persistent=False)
+        self.register_buffer("bias", shift - mean * scale, persistent=False)
         self.groups = 1 if kernel.shape[1] > 1 or kernel.shape[0] == 1 else kernel.shape[0]
         self.stride, self.active = stride, active
         total = kernel.shape[-1] - stride  # of padding along an axis
