@@ -6,7 +6,8 @@
 
 Rows go to docs/results/texts/rows.jsonl, one for each data set, method and outer fold; those that are there are not
 measured again. 5 outer folds, and settings by average precision of bags in one of 3 inner folds, as `cfmgml evaluate`
-does above 2,000 graphs. Papers that share references are kept apart: no graph is on two sides of a fold.
+does above 2,000 graphs, or, where bags are few, in all three. Papers that share references are kept apart: no graph is
+on two sides of a fold.
 """
 
 import argparse
@@ -78,12 +79,19 @@ class Way:
     grid: dict = field(default_factory=lambda: {"alpha": ALPHAS})
     fixed: dict = field(default_factory=dict)  # further parameters of the estimator
     pairs: bool | None = True  # whether pairs of words are nodes; None: in sentences, not in whole abstracts
+    inner: int = 1  # how many of the inner folds choose
+    like: str | None = None  # the method whose choice is taken, where what is fixed changes no rank of labels
+    only: tuple[str, ...] = ()  # data sets; all of them if empty
+    last: dict = field(default_factory=dict)  # parameters of the fit that is tested alone: they change no rank
 
 
 ALPHAS = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 ALIKE = {"loss": "hamming", "term_weights": "sum", "class_weight": "balanced"}  # labels weigh the same
+FEW = ("dblp_db", "dblp_cv", "dblp_dm", "cora")  # bags: one inner fold has about 150
+COUNTS = {"thresholds": "counts"}
 METHODS = {
     "tf-idf": Way("tf-idf, logistic regression", dict(TfIdf.compared[0].grid)),
+    "tf-idf-3": Way("tf-idf, chosen in three inner folds", dict(TfIdf.compared[0].grid), inner=3, only=FEW),
     "context": Way(
         "CfMGML, pairs, context and class weights chosen",
         {"pairs": (0, 1), "context": (0.0, 0.6), "class_weight": (None, "balanced"), "alpha": ALPHAS},
@@ -93,6 +101,25 @@ METHODS = {
         {"context": (0.3, 0.6), "alpha": (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)},
         {"context_scale": "unit", **ALIKE},
         pairs=None,
+    ),
+    "whole-counts": Way(
+        "the same, thresholds by counts", {}, {"context_scale": "unit", **ALIKE}, pairs=None, like="whole", last=COUNTS
+    ),
+    "whole-3": Way(
+        "the same, thresholds by counts, chosen in three inner folds among finer alphas",
+        {"context": (0.3, 0.6), "alpha": (1e-2, 5e-3, 2.5e-3, 1e-3, 3e-4)},
+        {"context_scale": "unit", **ALIKE},
+        pairs=None,
+        inner=3,
+        only=FEW,
+        last=COUNTS,
+    ),
+    "refined": Way(
+        "CfMGML, pairs, context, learned twice, thresholds by counts",
+        {"alpha": (3e-4, 1e-4, 3e-5)},
+        {"context": 0.6, "refine": 2},
+        only=("hallmarks",),
+        last=COUNTS,
     ),
     "default": Way("CfMGML, as it comes (alpha chosen)"),
 }
@@ -107,30 +134,39 @@ def load(data, folder, pairs=True):
     return DATA[data][1](folder, **({} if pairs else {"pairs": False}))
 
 
-def fits(name, load_bags, rows, grid):
+def fits(name, load_bags, rows, grid, **more):
     """Every setting of a grid, with the model that it gives and the bags it is for; alphas are fitted as a path."""
     way = METHODS[name]
     pairs = way.pairs if way.pairs is not None else DATA[load_bags.args[0]][2] == "bags"
     others = {key: values for key, values in grid.items() if key not in ("alpha",)}
     for setting in (dict(zip(others, values, strict=True)) for values in product(*others.values())):
-        if name == "tf-idf":
+        if name.startswith("tf-idf"):
             bags = load_bags()
             yield setting, bags, TfIdf(**way.fixed, **setting).fit(bags[rows])
             continue
         bags = load_bags(bool(setting.get("pairs", pairs)))
         own = {key: value for key, value in setting.items() if key != "pairs"}
         suited = kernel_named("auto", bags) if bags.builder.pairs else WeisfeilerLehman(0, tfidf=True, min_graphs=2)
-        models = CfMGML(suited, **way.fixed, **own).fit_path(bags[rows], grid["alpha"])
+        models = CfMGML(suited, **way.fixed, **own, **more).fit_path(bags[rows], grid["alpha"])
         yield from (({**setting, "alpha": a}, bags, model) for a, model in zip(grid["alpha"], models, strict=True))
 
 
-def measured(name, load_bags, fold, inner):
-    """What the setting with the best average precision in the inner fold reaches in the outer one."""
-    found = fits(name, load_bags, inner.train, METHODS[name].grid)
-    scores = [(model.score(bags[inner.test]), setting) for setting, bags, model in found]
-    best, chosen = max(scores, key=lambda pair: pair[0])
+def choice(name, load_bags, inner):
+    """The setting with the best average precision in the inner folds, and that."""
+    scores, settings = [], []
+    for one in inner:
+        found = fits(name, load_bags, one.train, METHODS[name].grid)
+        settings, own = zip(*((setting, model.score(bags[one.test])) for setting, bags, model in found), strict=True)
+        scores.append(own)
+    means = np.mean(scores, axis=0)
+    return settings[int(means.argmax())], means.max()
+
+
+def measured(name, load_bags, fold, chosen, best):
+    """What a setting reaches in an outer fold."""
     start = time.process_time()
-    ((_, bags, model),) = fits(name, load_bags, fold.train, {key: (value,) for key, value in chosen.items()})
+    grid = {key: (value,) for key, value in chosen.items()}
+    ((_, bags, model),) = fits(name, load_bags, fold.train, grid, **METHODS[name].last)
     seconds = round(time.process_time() - start, 1)
     report = measure_model(model, bags[fold.test], ("bag", "graph"), None)
     kept = {key: round(float(report[key]), 5) for key in MEASURES if report.get(key) is not None}
@@ -146,21 +182,32 @@ def read_rows():
 
 def measure(folder, only, methods, n_folds):
     ROWS.parent.mkdir(parents=True, exist_ok=True)
-    done = {(row["data"], row["method"], row["fold"]) for row in read_rows()}
+    done = {(row["data"], row["method"], row["fold"]): row for row in read_rows()}
     for number, data, name in product(range(n_folds), only, methods):  # a part of the table is a fair part
-        if (data, name, number) in done:
+        way = METHODS[name]
+        if (data, name, number) in done or not planned(data, name):
             continue
+        if way.like and (data, way.like, number) not in done:
+            raise ValueError(f"{name} takes the choice of {way.like}: measure that before.")
         bags = load(data, folder)
         folds = [one for one in make_folds(bags, FoldPlan(DATA[data][2], N_FOLDS, N_INNER, 0)) if one.outer == number]
-        (fold,), inner = [one for one in folds if one.inner is None], next(one for one in folds if one.inner == 0)
+        (fold,), inner = [one for one in folds if one.inner is None], [one for one in folds if one.inner is not None]
+        load_bags = functools.partial(load, data, folder)
+        like = done.get((data, way.like, number))
+        chosen = choice(name, load_bags, inner[: way.inner]) if like is None else (like["chosen"], like["inner"])
         row = {"data": data, "method": name, "fold": number, "n_bags": bags.n_bags, "n_graphs": bags.n_graphs}
-        row |= measured(name, functools.partial(load, data, folder), fold, inner)
+        row |= measured(name, load_bags, fold, *chosen)
+        done[data, name, number] = row
         with ROWS.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(row, flush=True)
 
 
 # -- the page --------------------------------------------------------------------------------
+
+
+def planned(data, name):
+    return not METHODS[name].only or data in METHODS[name].only
 
 
 def by_fold(rows):
