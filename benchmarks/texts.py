@@ -20,6 +20,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from sklearn.model_selection import KFold, cross_val_predict
 
 from cfmgml import CfMGML, WeisfeilerLehman
 from cfmgml.baselines import TfIdf
@@ -27,6 +28,7 @@ from cfmgml.datasets import bags_from_texts, load_cora_topics, load_dblp, load_h
 from cfmgml.datasets._records import label_matrix, read_records
 from cfmgml.evaluation.folds import FoldPlan, make_folds
 from cfmgml.evaluation.measures import measure_model
+from cfmgml.learning.thresholds import thresholds_by_counts
 from cfmgml.model_selection import kernel_named
 
 HERE = Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -85,13 +87,37 @@ class Way:
     last: dict = field(default_factory=dict)  # parameters of the fit that is tested alone: they change no rank
 
 
+@dataclass(eq=False, repr=False)
+class Counted(TfIdf):
+    """Tf-idf with the thresholds that `CfMGML` learns, by the same rule."""
+
+    def fit(self, X, Y=None):
+        folds = KFold(3, shuffle=True, random_state=0)
+        held_out = cross_val_predict(TfIdf(**self.get_params()), X, X.Y, cv=folds, method="decision_function")
+        self.thresholds_ = thresholds_by_counts(held_out, X.Y, np.ones_like(X.Y))
+        return super().fit(X, Y)
+
+    def predict(self, X):
+        return self.decision_function(X) > self.thresholds_
+
+    def predict_graphs(self, X):
+        return self.decision_function_graphs(X) > self.thresholds_
+
+
 ALPHAS = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 ALIKE = {"loss": "hamming", "term_weights": "sum", "class_weight": "balanced"}  # labels weigh the same
 FEW = ("dblp_db", "dblp_cv", "dblp_dm", "cora")  # bags: one inner fold has about 150
 COUNTS = {"thresholds": "counts"}
 METHODS = {
     "tf-idf": Way("tf-idf, logistic regression", dict(TfIdf.compared[0].grid)),
-    "tf-idf-3": Way("tf-idf, chosen in three inner folds", dict(TfIdf.compared[0].grid), inner=3, only=FEW),
+    "tf-idf-counts": Way("the same, thresholds by counts", {}, like="tf-idf", last=COUNTS),
+    "tf-idf-3": Way(
+        "the same, thresholds by counts, chosen in three inner folds",
+        dict(TfIdf.compared[0].grid),
+        inner=3,
+        only=FEW,
+        last=COUNTS,
+    ),
     "context": Way(
         "CfMGML, pairs, context and class weights chosen",
         {"pairs": (0, 1), "context": (0.0, 0.6), "class_weight": (None, "balanced"), "alpha": ALPHAS},
@@ -142,7 +168,7 @@ def fits(name, load_bags, rows, grid, **more):
     for setting in (dict(zip(others, values, strict=True)) for values in product(*others.values())):
         if name.startswith("tf-idf"):
             bags = load_bags()
-            yield setting, bags, TfIdf(**way.fixed, **setting).fit(bags[rows])
+            yield setting, bags, (Counted if more else TfIdf)(**way.fixed, **setting).fit(bags[rows])
             continue
         bags = load_bags(bool(setting.get("pairs", pairs)))
         own = {key: value for key, value in setting.items() if key != "pairs"}
