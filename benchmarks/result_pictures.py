@@ -160,7 +160,8 @@ def draw_texts() -> None:
     alike = "CfMGML, labels weigh the same, the whole as loud as a part, its share chosen"
     kinds = {"tf-idf, logistic regression": "tf-idf, above 0", "tf-idf, thresholds by counts": "tf-idf",
              alike: "ours, above 0", f"{alike}, thresholds by counts": "ours"}  # fmt: skip
-    rows = [row for row in table("texts.md", "data", "method", *columns) if row["method"] in kinds]
+    rows = [row for row in table("texts.md", "data", "method", "folds", *columns) if row["method"] in kinds]
+    rows = [row for row in rows if row["folds"] == rows[0]["folds"]]  # others are not to be compared
     shown = [row | {"method": f"{row['data']}: {kinds[row['method']]}"} for row in rows]
     names = [row["method"] for row in shown]
     titles = ("documents: average precision", "documents: macro-F1")
