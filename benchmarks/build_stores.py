@@ -6,8 +6,8 @@
 Makes texts (8 sentences of 12 words, drawn by Zipf's law from 50,000) and pictures (240 x 160 pixels, patches of colour
 and noise) with labels, builds a store of each size by the command, in a process of its own, and prints a table with a
 line for each. Memory is the largest sum of the resident memory of the command and its worker processes, looked at every
-50 ms; what a page shared by several is counted for each. CPU seconds are those of all processes together: with n cores
-at their disposal, a build takes about an n-th of them, since all but reading and writing is done by workers.
+50 ms; what a page shared by several is counted for each. CPU seconds are those of all processes together; on a machine
+that has nothing else to do, a second of the clock has as many of them as it has cores, or nearly.
 """
 
 import argparse
@@ -58,9 +58,9 @@ def make_pictures(n_pictures: int, folder: Path) -> None:
     (folder / "labels.csv").write_text("\n".join(lines) + "\n")
 
 
-def measure(*arguments: str) -> tuple[float, float]:
-    """CPU seconds, and the peak of memory in MiB, of a command and its workers."""
-    start, peak = cpu_seconds(), 0
+def measure(*arguments: str) -> tuple[float, float, float]:
+    """Seconds by the clock, CPU seconds, and the peak of memory in MiB, of a command and its workers."""
+    start, began, peak = cpu_seconds(), time.perf_counter(), 0
     with subprocess.Popen([sys.executable, "-m", "cfmgml.cli", *arguments], stderr=subprocess.DEVNULL) as process:
         watched = psutil.Process(process.pid)
         while process.poll() is None:
@@ -68,7 +68,7 @@ def measure(*arguments: str) -> tuple[float, float]:
             time.sleep(0.05)
     if process.returncode:
         raise SystemExit(f"cfmgml {' '.join(arguments)} failed.")
-    return cpu_seconds() - start, peak / 2**20
+    return time.perf_counter() - began, cpu_seconds() - start, peak / 2**20
 
 
 def cpu_seconds() -> float:
@@ -87,10 +87,11 @@ def resident(watched: psutil.Process) -> int:
     return total
 
 
-def show(what: str, store: Path, cpu: float, peak: float) -> None:
+def show(what: str, store: Path, wall: float, cpu: float, peak: float) -> None:
     made = BagStore(store)
     counts = f"{made.n_bags:,} | {made.n_graphs:,} | {made.n_partitions} | {made.n_bytes / 2**20:.0f}"
-    print(f"| {what} | {counts} | {cpu:.0f} | {made.n_graphs / cpu:,.0f} | {peak:.0f} |", flush=True)
+    rates = f"{wall:.0f} | {made.n_graphs / wall:,.0f} | {cpu:.0f} | {made.n_graphs / cpu:,.0f}"
+    print(f"| {what} | {counts} | {rates} | {peak:.0f} |", flush=True)
 
 
 def main() -> None:
@@ -99,7 +100,8 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, nargs="*", default=[500, 1_000, 2_000])
     parser.add_argument("--work", type=Path, help="folder for what is made (default: a temporary one)")
     options = parser.parse_args()
-    print(f"| input | bags | graphs | partitions | MiB on disk | CPU s | graphs a CPU s | peak MiB |\n|{'---|' * 8}")
+    print("| input | bags | graphs | partitions | MiB on disk | s | graphs a s | CPU s | graphs a CPU s | peak MiB |")
+    print("|---" * 10 + "|")
     with tempfile.TemporaryDirectory(dir=options.work) as name:
         work = Path(name)
         for n_texts in options.texts:

@@ -75,6 +75,7 @@ ESTIMATORS = {
     "cfmgml-context": lambda: CfMGML(NodeSum(), alpha=1e-3, context=0.4),
     "cfmgml-wl-edges": lambda: CfMGML(WeisfeilerLehman(2, edge_labels=True), alpha=1e-3),
     "cfmgml-wl-context": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3, context=0.4),
+    "cfmgml-thresholds": lambda: CfMGML(WeisfeilerLehman(2), alpha=1e-3, thresholds="counts", random_state=0),
     "cfmgml-refined": lambda: CfMGML(NodeSum(), alpha=1e-3, refine=2),
     "cfmgml-wl-refined": lambda: CfMGML(
         WeisfeilerLehman(2), alpha=1e-2, loss="hamming", term_weights="sum", context=0.4, refine=2

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, SumKernel, WeisfeilerLehman
@@ -11,6 +12,7 @@ from cfmgml.checks import check_bag_estimator
 from cfmgml.data.builder import known_builder
 from cfmgml.datasets import bags_from_images, bags_from_texts, load_digit_bags
 from cfmgml.learning.ways import ways
+from cfmgml.metrics import bag_report
 from cfmgml.model_selection import (
     CfMGMLCV,
     can_choose,
@@ -65,6 +67,30 @@ def test_explicit_kernels_and_unknown_labels():
     assert len(done) == 3
     with pytest.raises(ValueError, match="needs bags whose labels are all known"):
         choose_alpha(model, replace(bags, Y_known=np.eye(16, 4, dtype=bool)), [1e-2])
+
+
+def test_thresholds_come_with_alpha_from_the_same_fits(monkeypatch):
+    bags = load_digit_bags(n_bags=60, random_state=0)
+    soft = CfMGML(NodeSum(), loss="hamming", term_weights="sum", class_weight="balanced")
+    fits = []
+    original = CfMGML.fit_path
+    monkeypatch.setattr(CfMGML, "fit_path", lambda self, *given: fits.append(1) or original(self, *given))
+    choice = choose_alpha(soft, bags, [0.03])
+    assert len(fits) == 3
+    assert choice.macro_f1["counts"] > choice.macro_f1["zero"] + 0.1
+    model = clone(soft).set_params(alpha=0.03, thresholds=choice.thresholds).fit(bags)
+    assert model.thresholds_.tolist() == list(choice.thresholds.values())
+    assert list(choice.thresholds) == bags.label_names.tolist()
+    new = load_digit_bags(subset="test", n_bags=60, random_state=0)
+    scores = model.decision_function(new)
+    f1 = [bag_report(new.Y, scores, predicted)["macro_f1"] for predicted in (scores > 0, model.predict(new))]
+    assert f1[1] > f1[0] + 0.1
+
+
+def test_no_thresholds_where_they_do_not_help():
+    choice = choose_alpha(CfMGML(NodeSum()), load_digit_bags(n_bags=60, random_state=0), [1e-4])
+    assert choice.macro_f1["counts"] <= choice.macro_f1["zero"]
+    assert choice.thresholds is None
 
 
 def test_too_little_to_choose_from():

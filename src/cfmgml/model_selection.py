@@ -3,7 +3,7 @@
 `CfMGMLCV` is the model that does so by itself."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from cfmgml.common.memory import check_pairwise_size
 from cfmgml.common.progress import progress
-from cfmgml.common.typing import BoolArray, FloatArray
+from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.builder import known_builder
 from cfmgml.data.graphs import GraphBatch
@@ -21,9 +21,11 @@ from cfmgml.kernels import NAMED_KERNELS, Kernel, NodeSum, Precomputed, SumKerne
 from cfmgml.kernels.approximation import AUTO, settle_rank
 from cfmgml.kernels.function import KernelLike
 from cfmgml.kernels.gram import compute_gram
-from cfmgml.learning.estimator import BagEstimator, check_targets, unchanged_on_error
+from cfmgml.learning.estimator import BagEstimator, check_targets, label_names_of, unchanged_on_error
+from cfmgml.learning.thresholds import COUNTS, ZERO, f1_by_thresholds, thresholds_by_counts
 from cfmgml.learning.training import Training
 from cfmgml.learning.ways import ONCE, Way, ways
+from cfmgml.metrics import bag_report
 from cfmgml.model.cfmgml import CfMGML
 
 __all__ = [
@@ -87,12 +89,17 @@ def _there(given: Mapping[str, object]) -> dict[str, object]:
 class AlphaChoice:
     """The alpha chosen, and the mean average precision of held-out bags with each that was tried.
 
+    ``macro_f1`` is that of held-out bags with the alpha chosen, with thresholds of 0 and with those by counts;
+    ``thresholds`` are the latter, from all held-out bags, if they are better: `CfMGML` takes them as they are.
+
     >>> print(AlphaChoice(0.01, {0.1: 0.8, 0.01: 0.9}))
     alpha 0.01 (average precision of held-out bags by alpha: 0.1: 0.8000, 0.01: 0.9000)
     """
 
     alpha: float
     scores: dict[float, float]
+    macro_f1: dict[str, float] = field(default_factory=dict)
+    thresholds: dict[str, float] | None = None
 
     def __str__(self) -> str:
         tried = ", ".join(f"{alpha:g}: {score:.4f}" for alpha, score in self.scores.items())
@@ -144,19 +151,43 @@ def choose_alpha(
         raise ValueError(f"choosing alpha needs at least two bags, got {bags.n_bags}: give alpha a number.")
     numbered = replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
     kernel = _shared(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model)
-    one = clone(model).set_params(kernel=kernel, probability=False, verbose=False)
+    one = clone(model).set_params(kernel=kernel, probability=False, thresholds=ZERO, verbose=False)
     tried = sorted(map(float, alphas), reverse=True)
-    measured = []
+    labels, known = check_targets(bags, None)
+    measured, held_out = [], list[HeldOut]()
     splits = KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags))
     for train, test in islice(splits, n_measured):
-        if check_targets(bags[test], None)[1].all(axis=1).any():
-            models = one.fit_path(numbered[train], tried)
-            measured.append([fitted.score(numbered[test]) for fitted in models])
+        whole = known[test].all(axis=1)
+        if whole.any():
+            found = [fitted.decision_function(numbered[test]) for fitted in one.fit_path(numbered[train], tried)]
+            truth = labels[test][whole]
+            measured.append([bag_report(truth, scores[whole])["average_precision"] for scores in found])
+            held_out.append((test, found))
         on_fold()
     if not measured:
         raise ValueError("choosing alpha needs bags whose labels are all known, and there is none; give it a number.")
     scores = dict(zip(tried, np.mean(measured, axis=0).tolist(), strict=True))
-    return AlphaChoice(max(scores, key=lambda alpha: scores[alpha]), scores)  # the first of equals: the largest alpha
+    alpha = max(scores, key=lambda alpha: scores[alpha])  # the first of equals: the largest
+    judged = _judged_thresholds(held_out, tried.index(alpha), labels, known, label_names_of(bags, labels).tolist())
+    return AlphaChoice(alpha, scores, *judged)
+
+
+HeldOut = tuple[IntArray, list[FloatArray]]  # the bags of a fold, and their scores with each alpha
+
+
+def _judged_thresholds(
+    held_out: list[HeldOut], number: int, labels: BoolArray, known: BoolArray, names: list[str]
+) -> tuple[dict[str, float], dict[str, float] | None]:
+    """Macro-F1 with and without thresholds by counts, and those if they are better, with one of the alphas."""
+    rows = np.concatenate([test for test, _ in held_out])
+    fold = np.repeat(np.arange(len(held_out)), [len(test) for test, _ in held_out])
+    scores = np.concatenate([found[number] for _, found in held_out])
+    if len(held_out) < 2:  # none to judge the thresholds of another by
+        return {}, None
+    f1 = f1_by_thresholds(scores, labels[rows], known[rows], fold)
+    if f1[COUNTS] <= f1[ZERO]:
+        return f1, None
+    return f1, dict(zip(names, thresholds_by_counts(scores, labels[rows], known[rows]).tolist(), strict=True))
 
 
 def _shared(kernel: Kernel, graphs: GraphBatch, model: CfMGML) -> Kernel:
@@ -318,7 +349,8 @@ def choose_way(
 
 
 class CfMGMLCV(BagEstimator):
-    """`CfMGML` with the way to learn and the alpha that rank the labels of held-out training bags best.
+    """`CfMGML` with the way to learn and the alpha that rank the labels of held-out training bags best, and with
+    thresholds of labels where these have a better macro-F1 there.
 
     Tried are learning once and again, with context and without, and with rare labels weighing as much as frequent ones
     (`cfmgml.learning.ways`), as by ``cfmgml train``. In pipelines and cross-validation nothing is chosen by test bags.
@@ -390,7 +422,7 @@ class CfMGMLCV(BagEstimator):
         tried = ways(self.context, self.refine, self.context_scale or known_builder(bags.builder).context_scale)
         how = ("kernel", "rank", "dtype", "device", "n_jobs", "random_state", "verbose")
         model = CfMGML(**{name: getattr(self, name) for name in how})
-        settings: Mapping[str, float | str] = next(iter(tried.values())).settings
+        settings: dict[str, Any] = dict(next(iter(tried.values())).settings)
         self.choice_ = None
         if can_choose(bags):
             n_fits = len(tried) * (self.n_measured or self.n_folds)
@@ -404,7 +436,8 @@ class CfMGMLCV(BagEstimator):
                     random_state=self.random_state,
                     on_fold=lambda: tell(1),
                 )
-            settings = {**tried[self.choice_.name].settings, "alpha": self.choice_.alpha}
+            best = self.choice_.tried[self.choice_.name]
+            settings = {**tried[self.choice_.name].settings, "alpha": best.alpha, "thresholds": best.thresholds or ZERO}
         self.model_ = model.set_params(**settings).fit(bags)
         return self
 

@@ -67,6 +67,17 @@ def test_texts_are_coloured(model, tmp_path, name, there):
         assert piece in written
 
 
+def test_labels_above_their_thresholds_are_told(model, tmp_path):
+    bags = model.builder_.rebuild(DOCUMENTS)
+    scores, added = np.array([[-0.1, -0.3]] * bags.graphs.n_graphs), model.explain(bags)
+    write_coloured(bags, model.label_names_, scores, added, tmp_path / "a.md", np.array([-0.2, 0.0]))
+    write_coloured(bags, model.label_names_, scores, added, tmp_path / "b.md")
+    told, none = (tmp_path / "a.md").read_text(), (tmp_path / "b.md").read_text()
+    assert "music \\-0.10" in told
+    assert "sport" not in told
+    assert "music" not in none
+
+
 def test_only_pages_of_texts_are_written(model, tmp_path):
     bags = model.builder_.rebuild(DOCUMENTS, text=False)
     given = model.label_names_, model.decision_function_graphs(bags), model.explain(bags)

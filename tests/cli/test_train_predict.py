@@ -50,6 +50,18 @@ def test_train_refuses_other_rounds(world, run_in, tmp_path, capsys):
     assert "--refine must be auto or a number of rounds, 0 or more, got 'often'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("thresholds", ["auto", "zero", "counts"])
+def test_train_with_thresholds(world, run_in, tmp_path, capsys, thresholds):
+    command = f"train base.bags -o {tmp_path / 'm.cfmgml'} --kernel nodes --refine 0 --thresholds {thresholds}"
+    assert run_in(world, command) == 0
+    chosen, said = CfMGML.load(tmp_path / "m.cfmgml"), capsys.readouterr().err
+    assert ("(macro-F1 of held-out bags: zero: " in said) == (thresholds == "auto")
+    assert (chosen.thresholds == thresholds) or (
+        thresholds == "auto" and ("Thresholds 0 " in said) == (chosen.thresholds == "zero")
+    )
+    assert (chosen.thresholds_ <= 0).all()
+
+
 def test_train_with_context(world, run_in, tmp_path, capsys):
     command = f"train base.bags -o {tmp_path / 'm.cfmgml'} --alpha 1e-3 --context"
     assert run_in(world, f"{command} 0.3") == 0

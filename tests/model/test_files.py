@@ -139,6 +139,8 @@ def test_files_of_newer_versions_say_what_to_install(saved, tmp_path):
         (lambda h: h["meta"]["params"].update(rank=10**12), "rank must be below 2.14748e+09"),
         (lambda h: h["meta"]["params"].update(n_rounds=2**40), "n_rounds must be below 2.14748e+09"),
         (lambda h: h["meta"]["params"].update(alpha=-1), "alpha must be above 0"),
+        (lambda h: h["meta"]["params"].update(thresholds={"0": 0.1}), "thresholds must be 0 or less"),
+        (lambda h: h["meta"]["params"].update(thresholds=[0.0]), "thresholds must be 'zero', 'counts' or a mapping"),
         (lambda h: h["meta"]["kernel"]["settled"].update(n_attributes_=10**8), "n_attributes_ must be 10,000,000 or"),
         (lambda h: h["meta"]["kernel"]["settled"].update(gamma_=1e200), "gamma_ must be at most 1e+100 in size"),
         (lambda h: h["meta"]["kernel"]["params"].update(n_components=10**30), "n_components must be 9,223"),
@@ -274,6 +276,12 @@ def test_weights_that_make_no_finite_score_are_refused(tmp_path, model, name, va
 
     with pytest.raises(ValueError, match="finite"):
         CfMGML.load(with_array(FIXTURES / f"{model}.cfmgml", tmp_path / "m", name, spoil))
+
+
+@pytest.mark.parametrize("value", [0.1, np.nan, -np.inf])
+def test_thresholds_above_0_are_refused(saved, tmp_path, value):
+    with pytest.raises(ValueError, match=r"thresholds_ must be (0 or less|finite)"):
+        CfMGML.load(with_array(saved[0], tmp_path / "m", "thresholds_", lambda array: array + value))
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,16 @@ def test_predictions(bags):
     assert boxes(ax) == {"table? (cup)": WRONG, "table": RIGHT}
 
 
+def test_labels_above_their_thresholds_are_predicted(bags):
+    scores = np.array([[-0.1, -1], [-0.2, -0.1], [-0.3, -0.1], [0, 1]])
+    how = {"image": PHOTO, "segments": MASK, "scores": scores}
+    assert "predicted: none" in plot_bag(bags, 0, **how).get_title()
+    assert set(boxes(plot_bag(bags, 0, **how))) == {"cup?", "table?"}
+    ax = plot_bag(bags, 0, **how, thresholds=np.array([-0.15, 0.0]))
+    assert "predicted: cup" in ax.get_title()
+    assert set(boxes(ax)) == {"cup", "table?"}
+
+
 def test_regions_without_a_true_label():
     """Predicting nothing for them is no news, predicting something is wrong."""
     bags = bags_from_images([PHOTO], [MASK], segment_labels=[{1: "cup", 2: []}])

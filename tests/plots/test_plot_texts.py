@@ -81,6 +81,12 @@ def test_a_prediction_for_a_text_without_a_label_is_wrong(bags):
         assert headers[:2] == [to_rgba(colour)] * 2  # of the bag and of its text
 
 
+def test_a_threshold_below_0_makes_a_prediction(bags):
+    ax = plot_text_bag(bags[0], 0, scores=np.array([[-0.1, -1.0]]), thresholds=np.array([-0.2, 0.0]))
+    headers = [patch.get_facecolor() for patch in panels(ax)[0].patches if isinstance(patch, PathPatch)]
+    assert headers[:2] == [to_rgba(WRONG)] * 2
+
+
 def test_a_label_can_be_asked_for_by_name_or_number(bags):
     scores = np.array([[-1.0, -1.0], [0.5, -0.2], [-0.3, 0.7]])
     for label in ("genes", 0):

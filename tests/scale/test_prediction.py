@@ -146,6 +146,16 @@ def rescaled(model, factor):
     return other
 
 
+def test_files_of_a_model_with_other_thresholds_are_not_taken_for_its_own(model, store, many, tmp_path):
+    """Same scores, other labels."""
+    own = deepcopy(model)
+    for value in (0.0, -9.0):
+        own.learned_ = replace(model.learned_, thresholds=np.full(len(many.label_names), value))
+        predict_store(own, store, tmp_path, "bag")
+        found = [len(labels) for labels in read(tmp_path / "bags")["labels"]]
+        assert found == own.predict(many).sum(1).tolist()
+
+
 def test_files_of_a_model_that_was_calibrated_are_not_taken_for_its_own(model, store, many, tmp_path):
     """Same scores, other probabilities."""
     calibrated = deepcopy(model)

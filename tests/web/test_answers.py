@@ -1,5 +1,7 @@
 """Answers hold the numbers that Python gives, and say rightly where nodes lie."""
 
+import copy
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -58,8 +60,25 @@ def test_labels_are_ranked_with_their_margins(photo_model, photo_file):
         own = [graph["scores"][column] for graph in answer["graphs"]]
         assert own.index(max(own)) == label["decided_by"]
         assert label["predicted"] == (label["score"] > 0)
-        assert label["margin"] == label["score"] - answer["threshold"]
+        assert label["margin"] == label["score"] - answer["thresholds"][column]
     assert answer["labels"][0]["name"] == "cat"
+
+
+def test_labels_with_thresholds_of_their_own(photo_model, photo_file):
+    """What the page calls found, the painting and the table are what `predict` says."""
+    model = copy.copy(photo_model)
+    thresholds = np.full(len(model.label_names_), -9.0)
+    thresholds[0] = 0.0
+    model.learned_ = replace(model.learned_, thresholds=thresholds)
+    answer = Analyst(model).answer("image", Question(photo_file))
+    assert answer["thresholds"] == thresholds.tolist()
+    names = answer["label_names"]
+    for label in answer["labels"]:
+        assert label["predicted"] == (label["margin"] > 0) == (names.index(label["name"]) > 0 or label["score"] > 0)
+    table = json.loads(Analyst(model, table=("bag", "json")).answer("image", Question(photo_file)))
+    assert set(table[0]["labels"]) == {label["name"] for label in answer["labels"] if label["predicted"]}
+    painted = {names[node] for node in answer["painting"]["nodes"] if node >= 0}
+    assert painted <= {label["name"] for label in answer["labels"] if label["predicted"]}
 
 
 def test_a_strip_of_digits(digit_model):

@@ -95,7 +95,7 @@ class Builder(BagBuilder):
         return BuiltStream(self.from_files(given))
 
     def show(self, bags: BagDataset, k: int = 0, contributions: FloatArray | None = None, **shown: Any) -> Any:
-        content = shown.keys() - {"scores", "label", "ax", "positions"}
+        content = shown.keys() - {"scores", "label", "thresholds", "ax", "positions"}
         if content:
             raise TypeError(f"bags of {self.nouns} are drawn without {', '.join(sorted(content))}.")
         shown.setdefault("positions", self.positions(bags.graphs))

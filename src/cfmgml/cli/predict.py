@@ -22,8 +22,9 @@ HELP = (
     "Predict labels of bags, of their graphs (regions, sentences), or what each node adds.\n\n"
     "INPUT is raw (a folder, glob or files of pictures or texts, a table), and is built as the model's training data "
     "were; or a file of bags; or a store (cfmgml build --store), which is gone through in bounded memory. A label is "
-    "predicted where its score is above 0. Without -o the table goes to stdout. For a store -o may name a folder: it "
-    "gets a Parquet file a partition, and a run that was stopped goes on where it was."
+    "predicted where its score is above 0, or above a lower threshold that the model learned for it. Without -o the "
+    "table goes to stdout. For a store -o may name a folder: it gets a Parquet file a partition, and a run that was "
+    "stopped goes on where it was."
     "\n\n\b\nExamples:\n"
     "  cfmgml predict photos.cfmgml new\n"
     "  cfmgml predict photos.cfmgml new --level graph -o regions.csv --draw drawn\n"
@@ -211,7 +212,8 @@ def _colour(model: "CfMGML", bags: "BagDataset", path: Path) -> None:
     """Texts with the words that decided."""
     from cfmgml.builders.texts.coloured import write_coloured
 
-    write_coloured(bags, model.label_names_, model.decision_function_graphs(bags), model.explain(bags), path)
+    scores, contributions = model.decision_function_graphs(bags), model.explain(bags)
+    write_coloured(bags, model.label_names_, scores, contributions, path, model.thresholds_)
     say(f"Wrote {path}: {bags.n_graphs:,} texts of {bags.n_bags:,} bags.")
 
 
@@ -229,10 +231,11 @@ def _draw(model: "CfMGML", bags: "BagDataset", folder: Path, content: "dict[str,
 
     folder.mkdir(parents=True, exist_ok=True)
     scores = model.decision_function_graphs(bags)
+    own = model.thresholds_ if model.thresholds_.any() else None  # others' builders need not know of them
     builder = known_builder(bags.builder)
     endings = {*IMAGE_SUFFIXES, ".txt", *getattr(builder, "suffixes", ())}
     for number, name in enumerate(stems_of_names(bags.bag_names, bags.n_bags, endings)):
-        plot_bag(bags, number, scores=scores, **{**builder.drawn_with, **content})
+        plot_bag(bags, number, scores=scores, thresholds=own, **{**builder.drawn_with, **content})
         with atomic_write(folder / f"{name}.png") as stream:
             plt.savefig(stream, format="png", dpi=100)
         plt.close()

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from cfmgml.kernels import Kernel
     from cfmgml.learning.ways import Way
     from cfmgml.model.cfmgml import CfMGML
+    from cfmgml.model_selection import AlphaChoice
     from cfmgml.stores import BagStore
 
 N_FOLDS = 3  # that choose kernel and alpha
@@ -36,6 +38,10 @@ HELP = (
     "  cfmgml train papers.bags -o papers.cfmgml --kernel wl --n-iter 2 --alpha auto\n"
     "  cfmgml train papers -o many.cfmgml --alpha 1e-4 --checkpoint many.checkpoint"
 )
+
+
+class Thresholds(StrEnum):
+    AUTO, ZERO, COUNTS = "auto", "zero", "counts"
 
 
 def _check_kernel(name: str) -> str:
@@ -110,6 +116,13 @@ def train(
             show_default="auto",
         ),
     ] = None,
+    thresholds: Annotated[
+        Thresholds,
+        typer.Option(
+            help="Scores above which labels are predicted: 0; or lower, so that as many held-out bags get a label as "
+            "have it (counts: 3 more fits); auto: whichever predicts better on the bags that --alpha auto holds out."
+        ),
+    ] = Thresholds.AUTO,
     max_iter: Annotated[
         int | None, typer.Option(min=1, help="Most steps in each of the 5 rounds.", show_default="200")
     ] = None,
@@ -159,6 +172,7 @@ def train(
         chosen,
         class_weight="balanced" if balanced else None,
         probability=probability,
+        thresholds="zero" if thresholds == Thresholds.AUTO else thresholds.value,
         rank=columns,
         max_iter=max_iter,
         random_state=seed,
@@ -170,10 +184,12 @@ def train(
     if in_store or (rounds is None and strength is not None):  # an alpha belongs to a way to learn
         rounds = 0
     tried_ways = ways(context, rounds, known_builder(some.builder).context_scale)
+    settled: AlphaChoice | None = None
     if kernel == "auto":
         tried = candidate_kernels(some, gamma=gamma, n_iter=n_iter, edge_labels=compared)
-        chosen, best = _choose_kernel(model, bags, tried, strength, seed) or (chosen, strength)
-        strength = best if len(tried_ways) == 1 else strength  # another way to learn needs another one
+        chosen, settled = _choose_kernel(model, bags, tried, strength, seed) or (chosen, None)
+        if len(tried_ways) > 1 or any(next(iter(tried_ways.values())).settings.values()):
+            settled = None  # another way to learn needs another alpha
     chosen = chosen.with_explicit_map() if in_store else chosen
     if chosen.is_explicit:
         only_for("kernels without an explicit map (nodes, hopper)", dtype=dtype)
@@ -181,9 +197,11 @@ def train(
     model.set_params(kernel=chosen)
     say(f"Learning from {bags!r} with {model.kernel!r}")
     way, best = _choose_way(model, bags, tried_ways, seed)
-    strength = best if strength is None else strength
     model.set_params(**way.settings)
-    model.set_params(alpha=_choose(model, bags, way.alphas, seed) if strength is None else strength)
+    settled = settled or best or (_choose(model, bags, way.alphas, seed) if strength is None else None)
+    model.set_params(alpha=strength if settled is None else settled.alpha)
+    if thresholds == Thresholds.AUTO and settled is not None:
+        _take_thresholds(model, settled)
     if isinstance(bags, BagStore):
         fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
     else:
@@ -191,6 +209,15 @@ def train(
         _mention_approximation(model.approximation_error_)
     model.set_params(verbose=False).save(out)
     say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
+
+
+def _take_thresholds(model: "CfMGML", settled: "AlphaChoice") -> None:
+    """Those that predict better on held-out bags."""
+    if settled.macro_f1:
+        told = ", ".join(f"{name}: {value:.4f}" for name, value in settled.macro_f1.items())
+        taken = "0" if settled.thresholds is None else "by counts"
+        say(f"Thresholds {taken} (macro-F1 of held-out bags: {told}).")
+    model.set_params(thresholds=settled.thresholds or "zero")
 
 
 def _joined(files: list[Path]) -> "BagDataset":
@@ -262,7 +289,7 @@ def _mention_edge_labels(kernel: "Kernel", some: "BagDataset") -> None:
 
 def _choose_kernel(
     model: "CfMGML", bags: "BagDataset | BagStore", tried: "dict[str, Kernel]", strength: float | None, seed: int
-) -> "tuple[Kernel, float | None] | None":
+) -> "tuple[Kernel, AlphaChoice | None] | None":
     """The best of the kernels, and the alpha that was best with it if all bags were looked at; None without any."""
     from cfmgml.common.progress import progress
     from cfmgml.model_selection import ALPHAS, KERNEL_GRAPHS, can_choose, choose_kernel_and_alpha, sample_of
@@ -281,12 +308,12 @@ def _choose_kernel(
         )
     for line in str(choice).split("\n"):
         say(line)
-    return tried[choice.name], choice.alpha if few.n_graphs == bags.n_graphs else strength
+    return tried[choice.name], choice.tried[choice.name] if few.n_graphs == bags.n_graphs else None
 
 
 def _choose_way(
     model: "CfMGML", bags: "BagDataset | BagStore", tried: "dict[str, Way]", seed: int
-) -> "tuple[Way, float | None]":
+) -> "tuple[Way, AlphaChoice | None]":
     """The best of the ways to learn, and the alpha that was best with it if all bags were looked at."""
     from cfmgml.common.progress import progress
     from cfmgml.data.bags import BagDataset
@@ -303,10 +330,10 @@ def _choose_way(
         choice = choose_way(model, few, tried, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
     for line in str(choice).split("\n"):
         say(line)
-    return tried[choice.name], choice.alpha if few.n_graphs == bags.n_graphs else None
+    return tried[choice.name], choice.tried[choice.name] if few.n_graphs == bags.n_graphs else None
 
 
-def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: tuple[float, ...], seed: int) -> float:
+def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: tuple[float, ...], seed: int) -> "AlphaChoice":
     from cfmgml.common.progress import progress
     from cfmgml.model_selection import choose_alpha
     from cfmgml.scale.maps import SAMPLE_GRAPHS
@@ -318,4 +345,4 @@ def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: tuple[float,
     with progress("Choosing alpha", N_FOLDS, sys.stderr.isatty()) as done:
         choice = choose_alpha(model, bags, alphas, n_folds=N_FOLDS, random_state=seed, on_fold=lambda: done(1))
     say(f"Chose {choice}.")
-    return choice.alpha
+    return choice

@@ -199,6 +199,7 @@ class BagBuilder(ABC):
         *,
         scores: FloatArray | None = None,
         label: int | str | None = None,
+        thresholds: FloatArray | None = None,
         ax: "Axes | None" = None,
         **content: Any,
     ) -> "Axes":

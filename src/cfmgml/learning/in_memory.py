@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from cfmgml.common.progress import progress
-from cfmgml.common.segments import segment_argmax, take_segments
+from cfmgml.common.segments import segment_argmax, segment_max, take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import choose_kernel
 from cfmgml.kernels.context import Context
-from cfmgml.learning.calibration import Calibration, calibrate
+from cfmgml.learning.calibration import calibrate
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
 from cfmgml.learning.learned import Learned
 from cfmgml.learning.painting import share_covered
@@ -25,6 +25,7 @@ from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
 from cfmgml.learning.solvers.paper import solve_paper, solve_printed
+from cfmgml.learning.thresholds import ZERO, thresholds_by_counts
 from cfmgml.learning.training import Training
 
 
@@ -41,8 +42,9 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
     solution: Solution[Any] | None = None
     refined: Refined | None = None
+    held_out = _held_out(path, bags, labels, known) if how.holds_out else []
     all_learned = []
-    for training in path:
+    for k, training in enumerate(path):
         seeds = np.random.default_rng(check_random_state(training.random_state).randint(2**31))
         weights = training.label_weights(counts, names.tolist())
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
@@ -56,8 +58,13 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
             refined = refine(problem, solution, scores, held_out, training.refine, again, near)
             final, scores = refined.solution, refined.scores
         scorer = train.scorer(final.coef)
-        calibration = _calibrate(training, bags, labels, known, seeds) if training.probability else None
-        learned = Learned.of(bags, names, counts, scorer, final, representatives, calibration)
+        thresholds = training.given_thresholds(names.tolist())
+        learned = Learned.of(bags, names, counts, scorer, final, representatives, thresholds)
+        if training.probability:
+            learned = replace(learned, calibration=calibrate(held_out[k], bags.bag_ptr, labels, known))
+        if training.counts_for_thresholds and held_out:
+            of_bags = segment_max(held_out[k], bags.bag_ptr)
+            learned = replace(learned, thresholds=thresholds_by_counts(of_bags, labels, known))
         covered = share_covered(scores, bags.bag_ptr, labels & known)
         learned = replace(learned, covered=covered, context_scale=how.context_scale)
         all_learned.append(replace(learned, approximation_error=train.approximation_error))
@@ -97,20 +104,23 @@ def _solve_graphs(
     return solution, scores
 
 
-def _calibrate(
-    training: Training, bags: BagDataset, labels: BoolArray, known: BoolArray, seeds: np.random.Generator
-) -> Calibration:
-    """On the scores of held-out bags, by a fit a fold."""
+def _held_out(path: Sequence[Training], bags: BagDataset, labels: BoolArray, known: BoolArray) -> list[FloatArray]:
+    """Scores of every graph by models, one for each training, that have not seen its bag; none of a single bag's."""
     from sklearn.model_selection import KFold  # slow to import, and seldom needed
 
     n_folds = min(3, bags.n_bags)
     if n_folds < 2:
-        raise ValueError("probability=True needs at least two bags: one must be held out.")
-    scores = np.empty((bags.n_graphs, labels.shape[1]))
+        if path[0].probability:
+            raise ValueError("probability=True needs at least two bags: one must be held out.")
+        return []
+    seeds = np.random.default_rng(check_random_state(deepcopy(path[0].random_state)).randint(2**31))
+    scores: list[FloatArray] = [np.empty((bags.n_graphs, labels.shape[1])) for _ in path]
     targets = np.where(known, labels, np.nan)
     folds = KFold(n_folds, shuffle=True, random_state=int(seeds.integers(2**31)))
     for train, test in folds.split(np.zeros(bags.n_bags)):
-        one = replace(training, probability=False, random_state=deepcopy(training.random_state))
-        (learned,) = learn([one], bags[train], targets[train])
-        scores[take_segments(bags.bag_ptr, test)[0]] = learned.graph_scores(bags[test])
-    return calibrate(scores, bags.bag_ptr, labels, known)
+        alone = [
+            replace(one, probability=False, thresholds=ZERO, random_state=deepcopy(one.random_state)) for one in path
+        ]
+        for own, learned in zip(scores, learn(alone, bags[train], targets[train]), strict=True):
+            own[take_segments(bags.bag_ptr, test)[0]] = learned.graph_scores(bags[test])
+    return scores

@@ -34,6 +34,7 @@ class Learned:
     n_bags: int  # bags, of all learned from; 0 in old files of streamed models
     scorer: Scorer
     intercept: FloatArray
+    thresholds: FloatArray  # (n_labels,): a score above has the label; none is above 0
     objective: FloatArray
     representatives: IntArray
     n_iter: int
@@ -56,7 +57,7 @@ class Learned:
         scorer: Scorer,
         solution: Solution[Any],
         representatives: IntArray,
-        calibration: Calibration | None = None,
+        thresholds: FloatArray,
     ) -> "Learned":
         """What a solver found for these bags."""
         return cls(
@@ -65,6 +66,7 @@ class Learned:
             n_bags=source.n_bags,
             scorer=scorer,
             intercept=solution.intercept,
+            thresholds=thresholds,
             objective=np.array(solution.objective),
             representatives=representatives,
             n_iter=solution.n_iter,
@@ -72,7 +74,6 @@ class Learned:
             fingerprint=source.fingerprint(),
             info=dict(source.info),
             builder=source.builder,
-            calibration=calibration,
         )
 
     @property

@@ -7,7 +7,7 @@ column               level   type             what it says
 ``graph``            g, n    string           the graph's name, or its number in its bag
 ``node``             n       string           the node's name, or its number in its graph
 ``text``             g       string           the text that the graph was built from, where bags have it
-``labels``           b, g    list of strings  the labels with a score above 0, in the model's order
+``labels``           b, g    list of strings  the predicted labels, in the model's order: scores above ``thresholds_``
 ``best``             b, g    string           the label with the largest score
 ``words``            g       list of strings  beside a text: the words, and pairs of them, that add most to the best
 ``score:LABEL``      b, g    double           a bag's score is its best graph's
@@ -42,6 +42,8 @@ class Predictor(Protocol):
     def kernel_(self) -> Kernel: ...
     @property
     def calibration_(self) -> Calibration | None: ...
+    @property
+    def thresholds_(self) -> FloatArray: ...
     def decision_function_graphs(self, X: BagDataset, /) -> FloatArray: ...
     def explain(self, X: BagDataset, /) -> FloatArray: ...
 
@@ -72,7 +74,7 @@ def prediction_table(
         shown = bags.graph_texts if level == "graph" else None
         if shown is not None:
             columns["text"] = shown.tolist()
-        columns["labels"] = [model.label_names_[row].tolist() for row in best > 0]
+        columns["labels"] = [model.label_names_[row].tolist() for row in best > model.thresholds_]
         columns["best"] = model.label_names_[best.argmax(axis=1)].tolist()
         if shown is not None:
             columns["words"] = _words(model, bags, best.argmax(axis=1))

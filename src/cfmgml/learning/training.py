@@ -13,6 +13,7 @@ from cfmgml.kernels.approximation import AUTO
 from cfmgml.kernels.context import SCALES
 from cfmgml.kernels.function import KernelLike
 from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.thresholds import COUNTS, ZERO, Thresholds, check_thresholds, given_thresholds
 
 SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
 ClassWeight = str | Mapping[str, float] | Sequence[float] | None
@@ -41,6 +42,7 @@ class Training:
     random_state: Any  # whatever scikit-learn takes
     refine: int
     refine_folds: int
+    thresholds: Thresholds
     compute: Compute
 
     @classmethod
@@ -65,6 +67,7 @@ class Training:
             raise ValueError("refine_folds must be 0 or at least 2, got 1: one fold leaves nothing to learn from.")
         if self.refine and not self.is_cccp:
             raise ValueError(f"refine={self.refine} learns again by solver='cccp', got {self.solver!r}.")
+        check_thresholds(self.thresholds)
         if isinstance(self.rank, str) and self.rank != AUTO:
             raise ValueError(f"rank must be 'auto', None or a number of columns, got {self.rank!r}.")
         for name, value in (("n_rounds", self.n_rounds), ("max_iter", self.max_iter), ("rank", self.rank)):
@@ -84,6 +87,18 @@ class Training:
     @property
     def has_intercept(self) -> bool:
         return bool(self.fit_intercept) and self.is_cccp
+
+    @property
+    def counts_for_thresholds(self) -> bool:
+        return isinstance(self.thresholds, str) and self.thresholds == COUNTS
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether it needs scores of bags that were not learned from."""
+        return self.probability or self.counts_for_thresholds
+
+    def given_thresholds(self, names: list[str]) -> FloatArray:
+        return given_thresholds(self.thresholds, names)
 
     def label_weights(self, counts: FloatArray, names: list[str]) -> FloatArray:
         """One weight a label, by how many bags have each; ``"balanced"`` ones average 1 over labels as they occur."""
@@ -125,13 +140,13 @@ class Training:
             raise ValueError(f"{told}, got {self.solver!r}.")
         if self.probability:
             raise ValueError(f"probability=True needs scores of held-out bags{without}.")
-        if self.refine:
-            raise ValueError(
-                f"refine={self.refine} is for bags in memory: learn from a store or a stream with refine=0, or from a "
-                "BagDataset by fit."
-            )
-        if self.context:
-            raise ValueError(
-                f"context={self.context} is for bags in memory: learn from a store or a stream with context=0, or from "
-                "a BagDataset by fit."
-            )
+        for name, value, is_on, off in (
+            ("refine", self.refine, self.refine > 0, 0),
+            ("context", self.context, self.context > 0, 0),
+            ("thresholds", self.thresholds, self.counts_for_thresholds, ZERO),
+        ):
+            if is_on:
+                raise ValueError(
+                    f"{name}={value!r} is for bags in memory: learn from a store or a stream with {name}={off!r}, or "
+                    "from a BagDataset by fit."
+                )

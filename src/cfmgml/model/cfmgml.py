@@ -23,6 +23,7 @@ from cfmgml.learning.in_memory import learn
 from cfmgml.learning.learned import Learned, learned
 from cfmgml.learning.predictions import prediction_table
 from cfmgml.learning.scoring import DualScorer
+from cfmgml.learning.thresholds import Thresholds
 from cfmgml.learning.training import ClassWeight, Training
 from cfmgml.model import files as model_file
 from cfmgml.scale import fit_store, partial_fit
@@ -39,7 +40,7 @@ class CfMGML(BagEstimator):
     """Learn one scoring function a label from bags of graphs; label bags and graphs with it.
 
     f_c(g) = <w_c, phi(g)> + b_c scores a graph, the best of a bag's graphs scores the bag, and a label is predicted
-    where the score is above 0. Only the bags' labels are needed to learn.
+    where the score is above 0, or above a lower threshold of its own. Only the bags' labels are needed to learn.
 
     Parameters
     ----------
@@ -81,6 +82,11 @@ class CfMGML(BagEstimator):
     refine_folds
         The annotation that ``refine`` begins with is by scores of held-out bags, from a fit a fold; 0 takes the first
         fit's own scores, which saves these fits and agrees with its mistakes.
+    thresholds
+        The scores above which labels are predicted: ``"zero"``; ``"counts"``, where fewer held-out bags score above 0
+        for a label than have it, the lower score that as many reach (`learning.thresholds`; by the same 3 more fits as
+        ``probability``, and for bags in memory); or a mapping from label names to numbers, 0 or less. Scores, and with
+        them the order of labels, stay as they are.
     n_rounds, max_iter
         Rounds (R in the paper) and most steps in each (T); None takes 5 and 200 for ``cccp``, 10 and 100 else.
     tol
@@ -112,8 +118,8 @@ class CfMGML(BagEstimator):
     approximation_error_
         How far kernel values of graphs kept aside are off with the landmarks that ``rank`` took, relatively; 0.0 if
         they were computed as they are, None if that was not measured.
-    kernel_, intercept_, label_names_, classes_
-        The resolved kernel, b, and the labels.
+    kernel_, intercept_, thresholds_, label_names_, classes_
+        The resolved kernel, b, the score above which each label is predicted (0 or less), and the labels.
 
     Examples
     --------
@@ -150,6 +156,7 @@ class CfMGML(BagEstimator):
         refine: int = 0,
         context_scale: str = "mean",
         refine_folds: int = 3,
+        thresholds: Thresholds = "zero",
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
@@ -164,6 +171,7 @@ class CfMGML(BagEstimator):
         self.context_scale = context_scale
         self.refine = refine
         self.refine_folds = refine_folds
+        self.thresholds = thresholds
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.tol = tol
@@ -183,6 +191,7 @@ class CfMGML(BagEstimator):
     kernel_ = learned("kernel")
     scorer_ = learned("scorer")
     intercept_ = learned("intercept")
+    thresholds_ = learned("thresholds")
     objective_ = learned("objective")
     representatives_ = learned("representatives")
     n_iter_ = learned("n_iter")
@@ -243,9 +252,17 @@ class CfMGML(BagEstimator):
         return bags
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:
-        """Scores of shape (n_graphs, n_labels); above 0 means that the graph has the label."""
+        """Scores of shape (n_graphs, n_labels); above 0, or its ``thresholds_``, a graph has the label."""
         bags = self._check_predict(X, "graph")
         return self.learned_.graph_scores(bags)
+
+    def predict_graphs(self, X: BagDataset) -> BoolArray:
+        """Labels of every graph, (n_graphs, n_labels): those that score above their ``thresholds_``."""
+        return self.decision_function_graphs(X) > self.thresholds_
+
+    def predict(self, X: BagDataset) -> BoolArray:
+        """Labels of every bag, (n_bags, n_labels): the union of its graphs' labels."""
+        return self.decision_function(X) > self.thresholds_
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: BagDataset) -> FloatArray:

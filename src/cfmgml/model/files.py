@@ -25,7 +25,8 @@ from cfmgml.learning.scoring import DualScorer, ExplicitScorer, Scorer
 from cfmgml.learning.training import Training
 
 Model = TypeVar("Model", bound=Learner)
-NAMES = ("label_names", "label_counts", "intercept", "objective", "representatives")  # of `Learned`, with _ in a file
+# Of `Learned`, with _ in a file.
+NAMES = ("label_names", "label_counts", "intercept", "thresholds", "objective", "representatives")
 
 
 def versions(builder: BagBuilder | None = None) -> dict[str, str]:
@@ -48,6 +49,8 @@ def save_model(model: Any, path: str | Path) -> None:
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
     if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
         params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
+    if not isinstance(params["thresholds"], str):
+        params["thresholds"] = {str(name): float(value) for name, value in params["thresholds"].items()}
     if learned.calibration is not None:
         arrays["calibration"] = np.stack([learned.calibration.slope, learned.calibration.offset])
     if learned.steps is not None:
@@ -103,6 +106,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         n_bags=_count(meta.get("n_bags", len(representatives)), "n_bags"),  # files of 0.1.0 do not tell
         scorer=scorer,
         intercept=intercept,
+        thresholds=_thresholds(arrays, len(names)),
         objective=check_numbers(arrays["objective_"], (None,), "objective_"),
         representatives=representatives,
         n_iter=_count(meta["n_iter"], "n_iter"),
@@ -138,6 +142,14 @@ def _share(value: float | None, name: str) -> float | None:
     if value is not None:
         check_number(value, name, at_least=0)
     return value
+
+
+def _thresholds(arrays: Arrays, n_labels: int) -> FloatArray:
+    """Files from before have none: 0 for all."""
+    found = check_numbers(arrays.get("thresholds_", np.zeros(n_labels)), (n_labels,), "thresholds_")
+    if (found > 0).any():
+        raise TypeError(f"thresholds_ must be 0 or less, got {found.max():g}")
+    return found
 
 
 def _context_scale(value: str) -> str:

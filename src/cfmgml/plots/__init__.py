@@ -19,6 +19,7 @@ def plot_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    thresholds: FloatArray | None = None,
     ax: "Axes | None" = None,
     **content: Any,
 ) -> "Axes":
@@ -37,6 +38,8 @@ def plot_bag(
         What ``model.explain(bags)`` gives: superpixels or words are coloured by what they say for ``label``.
     label
         A label's number or name; by default the bag's best by scores, or else the first of its own.
+    thresholds
+        The scores above which labels are predicted, ``model.thresholds_``; by default 0.
     ax
         Where to draw; by default a new figure.
     **content
@@ -54,4 +57,6 @@ def plot_bag(
     'image0'
     """
     builder = known_builder(bags.builder)
+    if thresholds is not None:
+        content["thresholds"] = thresholds
     return builder.show(bags, bag, contributions, scores=scores, label=label, ax=ax, **content)

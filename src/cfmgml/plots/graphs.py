@@ -8,7 +8,7 @@ from cfmgml.common.typing import FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.plots.network import draw_network
-from cfmgml.plots.shown import Shown, heat_colour, import_pyplot, select_bag, strongest, verdict_colour
+from cfmgml.plots.shown import Shown, heat_colour, import_pyplot, select_bag, strongest
 from cfmgml.plots.text_flow import drawable
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def plot_graph_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    thresholds: FloatArray | None = None,
     ax: "Axes | None" = None,
     positions: FloatArray | None = None,
 ) -> "Axes":
@@ -37,7 +38,7 @@ def plot_graph_bag(
     'sugar'
     """
     plt = import_pyplot()
-    shown = select_bag(bags, bag, scores, contributions, label)
+    shown = select_bag(bags, bag, scores, contributions, label, thresholds)
     order = np.arange(shown.bag.n_graphs)
     if shown.scores is not None and shown.label is not None:
         order = np.argsort(-shown.scores[:, shown.label], kind="stable")
@@ -54,7 +55,7 @@ def plot_graph_bag(
         name = f"graph {number + 1}" if names is None else str(names[number])
         draw_network(inset, shown, number, name, None if places is None else places[nodes])
         if shown.scores is not None:
-            inset.title.set_color(verdict_colour(shown.scores[number], shown.truth(number)))
+            inset.title.set_color(shown.verdict(shown.scores[number], shown.truth(number)))
     return ax
 
 

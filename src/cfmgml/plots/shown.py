@@ -20,10 +20,18 @@ class Shown(NamedTuple):
     scores: FloatArray | None  # (n_graphs, n_labels)
     contributions: FloatArray | None  # (n_nodes,), to one label
     label: int | None
+    thresholds: FloatArray | float = 0.0  # (n_labels,)
 
     @property
     def label_name(self) -> str:
         return "" if self.label is None or self.bag.label_names is None else str(self.bag.label_names[self.label])
+
+    def predicted(self, scores: FloatArray) -> BoolArray:
+        """Which labels a graph or a bag with these scores has, (n_labels,)."""
+        return np.asarray(scores > self.thresholds)
+
+    def verdict(self, scores: FloatArray, truth: BoolArray | None) -> str:
+        return verdict_colour(scores, truth, self.thresholds)
 
     def truth(self, graph: int) -> BoolArray | None:
         return None if self.bag.graph_Y is None else self.bag.graph_Y[graph]
@@ -56,7 +64,14 @@ def import_pyplot() -> Any:
     return pyplot
 
 
-def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, label: int | str | None) -> Shown:
+def select_bag(
+    bags: BagDataset,
+    bag: int,
+    scores: Any,
+    contributions: Any,
+    label: int | str | None,
+    thresholds: FloatArray | None = None,
+) -> Shown:
     """One bag's share of scores and contributions that were computed for all bags.
 
     The label is the one asked for, or else the bag's best by scores, or else the first of its own.
@@ -70,7 +85,7 @@ def select_bag(bags: BagDataset, bag: int, scores: Any, contributions: Any, labe
     if contributions is not None:
         whole = _check(contributions, (bags.graphs.n_nodes, bags.n_labels), "contributions", "model.explain(bags)")
         contributions = None if column is None else whole[_nodes_of_bag(bags, bag), column]
-    return Shown(one, scores, contributions, column)
+    return Shown(one, scores, contributions, column, 0.0 if thresholds is None else thresholds)
 
 
 def painted_nodes(bags: BagDataset, bag: int, painted: ArrayLike) -> IntArray:
@@ -84,7 +99,7 @@ def painted_nodes(bags: BagDataset, bag: int, painted: ArrayLike) -> IntArray:
     return labels[_nodes_of_bag(bags, bag)]
 
 
-def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
+def verdict_colour(scores: FloatArray, truth: BoolArray | None, thresholds: FloatArray | float = 0.0) -> str:
     """Green if the best label is true, red if another one is, or if one is predicted and none is true; else grey.
 
     >>> scores = np.array([0.3, -0.2])
@@ -95,7 +110,7 @@ def verdict_colour(scores: FloatArray, truth: BoolArray | None) -> str:
         return UNKNOWN
     if truth.any():
         return RIGHT if truth[scores.argmax()] else WRONG
-    return WRONG if scores.max() > 0 else UNKNOWN
+    return WRONG if (scores > thresholds).any() else UNKNOWN
 
 
 def _nodes_of_bag(bags: BagDataset, bag: int) -> slice:

@@ -145,7 +145,7 @@ def predict_store(
 def model_digest(model: StorePredictor) -> str:
     """Of what a model's predictions depend on."""
     learned = model.learned_
-    arrays = {**learned.scorer.arrays(), "intercept": learned.intercept}
+    arrays = {**learned.scorer.arrays(), "intercept": learned.intercept, "thresholds": learned.thresholds}
     if learned.calibration is not None:
         arrays |= {"slope": learned.calibration.slope, "offset": learned.calibration.offset}
     kind, columns = type(learned.scorer).__name__, list(prediction_kinds(model, "graph"))

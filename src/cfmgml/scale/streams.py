@@ -64,6 +64,8 @@ def _check_goes_on(training: Training, learned: Learned) -> None:
         raise ValueError(f"the kernel is {training.kernel!r}, the model learned with {learned.kernel!r}: use fit.")
     if learned.intercept.any() and not training.fit_intercept:
         raise ValueError("this model learned an intercept, which fit_intercept=False would drop: use fit.")
+    if (learned.thresholds != training.given_thresholds(learned.label_names.tolist())).any():
+        raise ValueError("this model learned other thresholds than it is given now: use fit.")
 
 
 def _same_kernel(given: Any, settled: Any) -> bool:
@@ -83,8 +85,10 @@ def _nothing_yet(training: Training, bags: BagDataset, Y: ArrayLike | None) -> L
     kernel = resolve_explicit(training.kernel, bags.graphs)
     n_features = kernel.features(bags.graphs[:1]).shape[1]
     zero = Solution[FloatArray](np.zeros((n_features, len(names))), np.zeros(len(names)), [], 0, float("nan"))
-    no_bags = np.zeros((0, len(names)), dtype=np.int64)
-    learned = Learned.of(bags, names, np.zeros(len(names)), ExplicitScorer(kernel, zero.coef), zero, no_bags)
+    no_bags, thresholds = np.zeros((0, len(names)), dtype=np.int64), training.given_thresholds(names.tolist())
+    learned = Learned.of(
+        bags, names, np.zeros(len(names)), ExplicitScorer(kernel, zero.coef), zero, no_bags, thresholds
+    )
     return replace(learned, n_bags=0, steps=StepSizes(np.zeros((n_features + 1, len(names)))))
 
 

@@ -109,7 +109,8 @@ def fit_store(
     assert store.label_names is not None
     none = np.zeros((0, store.n_labels), dtype=np.int64)
     scorer = ExplicitScorer(kernel, solution.coef)
-    model.learned_ = Learned.of(store, store.label_names, counts, scorer, solution, none)
+    thresholds = training.given_thresholds(store.label_names.tolist())
+    model.learned_ = Learned.of(store, store.label_names, counts, scorer, solution, none, thresholds)
     return model
 
 

@@ -27,7 +27,7 @@ from cfmgml.web.familiarity import Familiarity
 from cfmgml.web.limits import Limits, Refused
 from cfmgml.web.own_graphs import build_own
 
-THRESHOLD = 0.0  # of all scores: the intercepts are learned
+THRESHOLD = 0.0  # above it every score means yes; a label's own is never higher
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Analyst:
         return {
             "kind": builder.kind,
             "threshold": THRESHOLD,
+            "thresholds": self.model.thresholds_.tolist(),
             "label_names": self.model.label_names_.tolist(),
             "labels": self._labels(built.bag, scores, of_bag, order),
             "graphs": [
@@ -108,13 +109,13 @@ class Analyst:
 
     def _labels(self, bag: BagDataset, scores: FloatArray, of_bag: FloatArray, order: IntArray) -> list[dict[str, Any]]:
         chances = self.model.predict_proba(bag)[0] if self.model.calibration_ is not None else None
-        decider = scores.argmax(axis=0)
+        decider, margins = scores.argmax(axis=0), of_bag - self.model.thresholds_
         return [
             {
                 "name": str(self.model.label_names_[c]),
                 "score": float(of_bag[c]),
-                "margin": float(of_bag[c] - THRESHOLD),
-                "predicted": bool(of_bag[c] > THRESHOLD),
+                "margin": float(margins[c]),
+                "predicted": bool(margins[c] > 0),
                 "decided_by": int(decider[c]),
                 "probability": None if chances is None else float(chances[c]),
             }
@@ -131,7 +132,7 @@ class Analyst:
 
     def _painting(self, bag: BagDataset, contributions: FloatArray, of_bag: FloatArray) -> dict[str, Any]:
         """What `paint` gives, among the labels that are predicted."""
-        painted = self.model.learned_.paint(bag, contributions, of_bag[None] > THRESHOLD)
+        painted = self.model.learned_.paint(bag, contributions, of_bag[None] > self.model.thresholds_)
         return {"nodes": painted.tolist(), "colours": hex_colours(len(self.model.label_names_))}
 
     def _drawn(self, label: str | None) -> slice:

@@ -59,7 +59,7 @@ class LabelAnswer(BaseModel):
 
     name: str
     score: float = Field(description="The best score of a graph: `decision_function` in Python.")
-    margin: float = Field(description="Score less threshold.")
+    margin: float = Field(description="Score less the label's threshold; above 0 the label is predicted.")
     predicted: bool
     decided_by: int = Field(description="The graph with the best score.")
     probability: float | None
@@ -137,7 +137,10 @@ class Answer(BaseModel):
     """Labels of the input, of each of its graphs, and what its nodes contribute."""
 
     kind: str
-    threshold: float
+    threshold: float = Field(description="0: a score above it always means yes.")
+    thresholds: list[float] = Field(
+        description="0, or the lower score above which a label is predicted; one a label, in the order of label_names."
+    )
     label_names: list[str]
     labels: list[LabelAnswer] = Field(description="Best first.")
     graphs: list[GraphAnswer]

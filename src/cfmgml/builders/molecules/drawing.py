@@ -33,6 +33,7 @@ def plot_molecule_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    thresholds: FloatArray | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a bag of `bags_from_molecules`: atoms in red speak for the label, in blue against it.
@@ -41,7 +42,7 @@ def plot_molecule_bag(
 
     Parameters
     ----------
-    bags, bag, scores, contributions, label, ax
+    bags, bag, scores, contributions, label, thresholds, ax
         As in `cfmgml.plots.plot_bag`.
     smiles
         What the bag was made of: a SMILES, an RDKit molecule, or a list of them for a mixture. By default the bag's
@@ -54,7 +55,7 @@ def plot_molecule_bag(
     'CC(=O)Oc1ccccc1C(=O)O'
     """
     plt = import_pyplot()
-    shown = select_bag(bags, bag, scores, contributions, label)
+    shown = select_bag(bags, bag, scores, contributions, label, thresholds)
     picture = plt.imread(io.BytesIO(_drawn(shown, smiles, "MolDraw2DCairo", ON_PAPER, 2)), format="png")
     if ax is None:
         ax = plt.figure(figsize=(7.2, 5.0)).add_axes((0.02, 0.02, 0.96, 0.88))

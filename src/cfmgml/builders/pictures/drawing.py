@@ -11,7 +11,7 @@ from cfmgml.builders.pictures.layout import Layout, layout_of_bag
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray, NameArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots.colours import label_colours
-from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, painted_nodes, select_bag, verdict_colour
+from cfmgml.plots.shown import HEAT, UNKNOWN, WRONG, Shown, import_pyplot, painted_nodes, select_bag
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ def plot_image_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    thresholds: FloatArray | None = None,
     painted: IntArray | None = None,
     label_names: Sequence[str] | NameArray | None = None,
     show_graphs: bool | None = None,
@@ -39,13 +40,13 @@ def plot_image_bag(
 ) -> "Axes":
     """Draw a bag of `bags_from_images`: its regions' outlines, its graphs, and each region's labels.
 
-    A region shows its best label by ``scores`` (with a question mark unless it is above 0), green if that is right and
-    red, with the true one behind it, if not (also where one is predicted and none is true). Contributions colour the
-    superpixels: red speaks for the label, blue against it.
+    A region shows its best label by ``scores`` (with a question mark unless it is predicted), green if that is right
+    and red, with the true one behind it, if not (also where one is predicted and none is true). Contributions colour
+    the superpixels: red speaks for the label, blue against it.
 
     Parameters
     ----------
-    bags, bag, scores, contributions, label, ax
+    bags, bag, scores, contributions, label, thresholds, ax
         As in `cfmgml.plots.plot_bag`; a new figure has a scale beside a heat map.
     image, segments
         The picture and, unless regions were found in it, its mask, as they were given to the builder; by default they
@@ -69,7 +70,7 @@ def plot_image_bag(
     'coffee'
     """
     plt = import_pyplot()
-    shown = select_bag(bags, bag, scores, contributions, label)
+    shown = select_bag(bags, bag, scores, contributions, label, thresholds)
     drawn = layout_of_bag(shown.bag, image, segments, folder)
     own_figure = ax is None
     if ax is None:
@@ -168,8 +169,8 @@ def _verdict(shown: Shown, graph: int) -> tuple[str, str]:
     if shown.scores is None or one.label_names is None:
         return ("", UNKNOWN) if truth is None else (_names(one, truth), UNKNOWN)
     best = int(shown.scores[graph].argmax())
-    words = str(one.label_names[best]) + ("" if shown.scores[graph, best] > 0 else "?")
-    colour = verdict_colour(shown.scores[graph], truth)
+    words = str(one.label_names[best]) + ("" if shown.predicted(shown.scores[graph])[best] else "?")
+    colour = shown.verdict(shown.scores[graph], truth)
     if colour == WRONG and truth is not None:
         words += f" ({_names(one, truth) or 'none'})"
     return words, colour
@@ -186,7 +187,7 @@ def _title(shown: Shown) -> str:
     if shown.contributions is not None:
         lines[0] += f": what speaks for {shown.label_name}"
     if shown.scores is not None:
-        lines.append(f"predicted: {_names(one, shown.scores.max(axis=0) > 0) or 'none'}")
+        lines.append(f"predicted: {_names(one, shown.predicted(shown.scores.max(axis=0))) or 'none'}")
     if one.Y is not None:
         lines.append(f"true: {_names(one, one.Y[0]) or 'none'}")
     return "\n".join(lines)

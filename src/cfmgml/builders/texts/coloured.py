@@ -49,7 +49,12 @@ def check_form(path: Path) -> None:
 
 
 def write_coloured(
-    bags: BagDataset, label_names: NameArray, scores: FloatArray, contributions: FloatArray, path: str | Path
+    bags: BagDataset,
+    label_names: NameArray,
+    scores: FloatArray,
+    contributions: FloatArray,
+    path: str | Path,
+    thresholds: FloatArray | float = 0.0,
 ) -> None:
     """Write every text of bags with its predicted labels, and its words coloured by what they add to the best one's.
 
@@ -60,6 +65,8 @@ def write_coloured(
     scores, contributions
         (n_graphs, n_labels) and (n_nodes, n_labels), as `CfMGML.decision_function_graphs` and `CfMGML.explain` have
         them. What a pair of words adds counts half for each.
+    thresholds
+        The scores above which labels are predicted, ``model.thresholds_``.
     path
         ``.html``, or ``.md``, where the words that speak loudest for the label are bold.
     """
@@ -72,9 +79,10 @@ def write_coloured(
     for number, (start, stop) in enumerate(zip(bags.bag_ptr[:-1].tolist(), bags.bag_ptr[1:].tolist(), strict=True)):
         name = str(number) if bags.bag_names is None else str(bags.bag_names[number])
         texts = [
-            (_pieces(bags, k, scores[k], contributions), _told(label_names, scores[k])) for k in range(start, stop)
+            (_pieces(bags, k, scores[k], contributions), _told(label_names, scores[k], thresholds))
+            for k in range(start, stop)
         ]
-        parts.append((name, _told(label_names, best[number]), texts))
+        parts.append((name, _told(label_names, best[number], thresholds), texts))
     write = _as_html if path.suffix == ".html" else _as_markdown
     with atomic_write(path) as stream:
         stream.write(write(path.stem, parts).encode("utf-8", "replace"))
@@ -83,9 +91,9 @@ def write_coloured(
 Part = tuple[str, str, list[tuple[list[Piece], str]]]
 
 
-def _told(names: NameArray, scores: FloatArray) -> str:
-    """The labels with a score above 0, the best first."""
-    order = [c for c in np.argsort(-scores, kind="stable").tolist() if scores[c] > 0]
+def _told(names: NameArray, scores: FloatArray, thresholds: FloatArray | float) -> str:
+    """The predicted labels with their scores, the best first."""
+    order = [c for c in np.argsort(-scores, kind="stable").tolist() if (scores > thresholds)[c]]
     return ", ".join(f"{names[c]} {scores[c]:+.2f}" for c in order) or "no label"
 
 

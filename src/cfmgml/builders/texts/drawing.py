@@ -7,10 +7,10 @@ import numpy as np
 
 from cfmgml.builders.texts.keyword_graphs import word_values
 from cfmgml.builders.texts.keywords import Spelling, normal_form
-from cfmgml.common.typing import BoolArray, FloatArray, NameArray
+from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots.graphs import decider, draw_graph
-from cfmgml.plots.shown import UNKNOWN, Shown, heat_colour, import_pyplot, select_bag, strongest, verdict_colour
+from cfmgml.plots.shown import UNKNOWN, Shown, heat_colour, import_pyplot, select_bag, strongest
 from cfmgml.plots.text_flow import Block, Mark, draw_blocks, drawable
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def plot_text_bag(
     scores: FloatArray | None = None,
     contributions: FloatArray | None = None,
     label: int | str | None = None,
+    thresholds: FloatArray | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a bag of `bags_from_texts`: on the left its texts, on the right the keyword graph of the text that decides.
@@ -36,7 +37,7 @@ def plot_text_bag(
 
     Parameters
     ----------
-    bags, bag, scores, contributions, label, ax
+    bags, bag, scores, contributions, label, thresholds, ax
         As in `cfmgml.plots.plot_bag`. Set the size of ``ax`` before: lines are broken to fit.
     texts
         The bag's texts, in order; or texts by graph name, as `load_hallmarks_texts` gives them. Without them,
@@ -52,7 +53,7 @@ def plot_text_bag(
     'bag 0; words for growth'
     """
     plt = import_pyplot()
-    shown = select_bag(bags, bag, scores, contributions, label)
+    shown = select_bag(bags, bag, scores, contributions, label, thresholds)
     if ax is None:
         ax = plt.figure(figsize=(13, 6.5)).add_axes((0.02, 0.02, 0.96, 0.88))
     ax.set_axis_off()
@@ -83,16 +84,17 @@ def _texts_of(one: BagDataset, texts: Sequence[str] | Mapping[str, str] | None) 
     return list(texts)
 
 
-def _verdict(names: NameArray | None, scores: FloatArray | None, truth: BoolArray | None) -> tuple[str, str]:
+def _verdict(shown: Shown, scores: FloatArray | None, truth: BoolArray | None) -> tuple[str, str]:
     """What was predicted and what is true, and the colour that says whether they agree."""
+    names = shown.bag.label_names
     if names is None:
         return "", UNKNOWN
     parts, colour = [], UNKNOWN
     if scores is not None:
         order = np.argsort(-scores, kind="stable")
-        predicted = [f"{names[c]} {scores[c]:+.2f}" for c in order if scores[c] > 0]
+        predicted = [f"{names[c]} {scores[c]:+.2f}" for c in order if shown.predicted(scores)[c]]
         parts.append("predicted " + (", ".join(predicted) or f"none (best {names[order[0]]} {scores[order[0]]:+.2f})"))
-        colour = verdict_colour(scores, truth)
+        colour = shown.verdict(scores, truth)
     if truth is not None:
         parts.append("true " + (", ".join(names[truth].tolist()) or "none"))
     return " | ".join(parts), colour
@@ -109,13 +111,13 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
     owner = list(range(len(texts))) if graphs.n_graphs > 1 else [0] * len(texts)
     largest = strongest(shown)
     best = None if shown.scores is None else shown.scores.max(axis=0)
-    verdict, colour = _verdict(shown.bag.label_names, best, None if shown.bag.Y is None else shown.bag.Y[0])
+    verdict, colour = _verdict(shown, best, None if shown.bag.Y is None else shown.bag.Y[0])
     blocks = [Block(f"bag | {verdict}", colour, "", [])] if verdict else []
     for number, (text, graph) in enumerate(zip(texts, owner, strict=True)):
         verdict, colour = "", UNKNOWN
         if number == graph:
             scores = None if shown.scores is None else shown.scores[graph]
-            verdict, colour = _verdict(shown.bag.label_names, scores, shown.truth(graph))
+            verdict, colour = _verdict(shown, scores, shown.truth(graph))
         normal = normal_form(text)
         header = " | ".join(part for part in (f"{number + 1}", verdict) if part)
         blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, largest)))

@@ -1,6 +1,6 @@
 // The two lists beside the picture: labels of the whole, best first, and its parts.
 
-import { bestOf, make, percent, signed, verdict } from "./words.js";
+import { bestOf, isAbove, make, percent, signed, verdict } from "./words.js";
 
 const FEW = 8; // labels below the threshold that are shown at first
 
@@ -31,7 +31,7 @@ function labelRow(answer, label, most, pressed, onPress) {
     "aria-label",
     `${label.name}: ${signed(label.score)}, ${side} the threshold by ${Math.abs(label.margin).toFixed(2)}, best in ${part}${chance}`,
   );
-  row.title = `${label.name}: score ${signed(label.score, 4)}, the threshold is ${answer.threshold}; best in ${part}${chance}`;
+  row.title = `${label.name}: score ${signed(label.score, 4)}, the threshold is ${signed(label.score - label.margin, 4)}; best in ${part}${chance}`;
   row.append(make("span", "name", label.name), bar(label.margin / most), make("span", "score", label.probability === null ? signed(label.score) : percent(label.probability)));
   row.addEventListener("click", () => onPress(label.name));
   item.append(row);
@@ -56,7 +56,7 @@ export function fillGraphs(list, answer, label, pressed, truth, onPress) {
       const isRight = label ? "" : verdict(truth, number, best); // of the best label, which is shown
       const name = label || best.label;
       const score = label ? graph.scores[column] : best.score;
-      const found = score > answer.threshold;
+      const found = isAbove(answer, name, score);
       const item = make("li", found ? "found" : "missed");
       const row = make("button", "row");
       row.type = "button";

@@ -1,7 +1,7 @@
 // An image with its regions: outlines, names, the painting, and the heat map of one label.
 
 import { layerOf, shares } from "./painting.js";
-import { bestOf, contributionsTo, make, signed, verdict } from "./words.js";
+import { bestOf, contributionsTo, isAbove, make, signed, verdict } from "./words.js";
 
 const FOR = [214, 92, 8];
 const AGAINST = [33, 98, 186];
@@ -183,7 +183,7 @@ export class PictureView {
     this.answer.graphs.forEach((graph, number) => {
       const best = bestOf(this.answer, number);
       const score = this.label ? graph.scores[this.answer.label_names.indexOf(this.label)] : best.score;
-      const found = score > this.answer.threshold;
+      const found = isAbove(this.answer, this.label || best.label, score);
       const words = this.label ? signed(score) : found || this.strip ? best.label : "";
       const tag = make("span", `tag${found ? " found" : ""}${number === this.region ? " chosen" : ""}`);
       tag.textContent = this.strip ? `${words}${this.label ? "" : mark(this.truth, number, best)}` : `${number + 1} ${words}`.trim();

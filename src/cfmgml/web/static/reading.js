@@ -1,7 +1,7 @@
 // A text with its sentences, or graphs with their nodes: the best label of each, and what decided for one label.
 
 import { copyOf, linkNodes, networkOf, pictureOf } from "./networks.js";
-import { bestOf, contributionsTo, make, signed } from "./words.js";
+import { bestOf, contributionsTo, isAbove, make, signed } from "./words.js";
 
 const STRONG = 0.6;
 
@@ -101,7 +101,7 @@ export class TextView {
   verdict(graph, label) {
     const best = bestOf(this.answer, graph);
     const score = label ? this.answer.graphs[graph].scores[this.answer.label_names.indexOf(label)] : best.score;
-    const found = score > this.answer.threshold;
+    const found = isAbove(this.answer, label || best.label, score);
     return make("span", `best${found ? " found" : ""}`, found || label ? `${label || best.label} ${signed(score)}` : "");
   }
 }

@@ -44,12 +44,17 @@ export function make(tag, className, text) {
   return element;
 }
 
-// The best label of a graph, and whether it is above the threshold.
+// Whether a score is high enough for a label to be predicted.
+export function isAbove(answer, label, score) {
+  return score > answer.thresholds[answer.label_names.indexOf(label)];
+}
+
+// The best label of a graph, and whether it is above its threshold.
 export function bestOf(answer, graph) {
   const scores = answer.graphs[graph].scores;
   let best = 0;
   for (let c = 1; c < scores.length; c++) if (scores[c] > scores[best]) best = c;
-  return { label: answer.label_names[best], score: scores[best], found: scores[best] > answer.threshold };
+  return { label: answer.label_names[best], score: scores[best], found: scores[best] > answer.thresholds[best] };
 }
 
 // What each node adds to a label, and the largest of it; null where the answer does not say.
