@@ -229,3 +229,14 @@ def test_bags_without_any_label(bags):
     """Nothing is annotated, and nothing breaks."""
     none = BagDataset(bags.graphs, bags.bag_ptr, np.zeros_like(bags.Y))
     assert not CfMGML(NodeSum(), alpha=1e-2, refine=2).fit(none).predict(none).any()
+
+
+def test_what_is_held_out_for_thresholds_is_not_what_annotates(digits):
+    """Both hold bags out, and each has its own."""
+    train, test = digits
+    how = {"alpha": 1e-2, "refine": 1, "random_state": 0}
+    plain, both = (
+        CfMGML(NodeSum(), **how, **more).fit(train) for more in ({}, {"thresholds": "counts", "probability": True})
+    )
+    np.testing.assert_array_equal(plain.decision_function(test), both.decision_function(test))
+    assert both.predict_proba(test).shape == test.Y.shape

@@ -53,9 +53,9 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         final = solution
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
-            held_out = held_out_scores(problem, scores, training.refine_folds, again, train.is_gram)
+            unseen = held_out_scores(problem, scores, training.refine_folds, again, train.is_gram)
             near = refined.last if refined else None
-            refined = refine(problem, solution, scores, held_out, training.refine, again, near)
+            refined = refine(problem, solution, scores, unseen, training.refine, again, near)
             final, scores = refined.solution, refined.scores
         scorer = train.scorer(final.coef)
         thresholds = training.given_thresholds(names.tolist())
