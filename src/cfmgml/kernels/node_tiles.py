@@ -201,7 +201,7 @@ def node_tile(left: NodeOperand, right: NodeOperand, by_node: bool = False) -> F
         few = len(right.thin_table) == 0 and right.points.shape[1] <= FEW
         made = left.points[:0] if few else products(left, right)
         points = (left.filled_points, right.lying_points) if few else (left.points[:, :0], right.lying_points[:0])
-        _sum_exponentials(made, *points, left.squares, right.squares, *weights, RUN, out)
+        _sum_exponentials(made, points, (left.squares, right.squares), weights, RUN, out)
     else:
         _sum_pairs(similarities(left, right), *weights, RUN, out)
     return out
@@ -244,9 +244,7 @@ def subtract_squares(exponents, left, right):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sum_exponentials(  # type: ignore[no-untyped-def]
-    products, left, right, left_squares, right_squares, left_weights, left_ptr, right_weights, right_ptr, run, out
-):
+def _sum_exponentials(products, points, squares, weights, run, out):  # type: ignore[no-untyped-def]
     # As `_sum_pairs`, of four rows and a line of columns at a time, which stay in a core's own caches from products to
     # sums. Columns of left (n_left, K) and right (K, n_right) are added to products, unless there are none of these.
     # Loops over c have no branch, so that sixteen numbers run at a time. 2^k is made by adding to a number's exponent.
@@ -258,6 +256,8 @@ def _sum_exponentials(  # type: ignore[no-untyped-def]
         bits = np.int32(np.float32(value).view(np.int32) + (np.int32(k) << np.int32(23)))
         return bits.view(np.float32) if x > LOWEST else ZERO
 
+    (left, right), (left_squares, right_squares) = points, squares
+    left_weights, left_ptr, right_weights, right_ptr = weights
     n_rows, n_columns = len(left_squares), len(right_squares)
     width = min(left_weights.shape[1], right_weights.shape[0])
     sums, totals = np.zeros((width, LINE), dtype=np.float32), np.empty(LINE)
@@ -267,7 +267,7 @@ def _sum_exponentials(  # type: ignore[no-untyped-def]
     segment = 0
     for start in range(0, n_columns, LINE):
         n = min(LINE, n_columns - start)
-        squares = right_squares[start : start + n]
+        own = right_squares[start : start + n]
         block[:, :n] = right[:, start : start + n]
         while right_ptr[segment + 1] <= start:
             segment += 1
@@ -280,11 +280,11 @@ def _sum_exponentials(  # type: ignore[no-untyped-def]
                 p0, p1 = products[r0, start : start + n], products[r1, start : start + n]
                 p2, p3 = products[r2, start : start + n], products[r3, start : start + n]
                 for c in range(n):
-                    s = squares[c]
+                    s = own[c]
                     v0[c], v1[c], v2[c], v3[c] = p0[c] - s - s0, p1[c] - s - s1, p2[c] - s - s2, p3[c] - s - s3
             else:
                 for c in range(n):
-                    s = squares[c]
+                    s = own[c]
                     v0[c], v1[c], v2[c], v3[c] = -s - s0, -s - s1, -s - s2, -s - s3
             for k in range(0, left.shape[1], 4):
                 x0, x1, x2, x3 = block[k, :n], block[k + 1, :n], block[k + 2, :n], block[k + 3, :n]
@@ -330,9 +330,9 @@ def _sum_exponentials(  # type: ignore[no-untyped-def]
                 if row + done == left_ptr[graph + 1] or n_added > run - 4:
                     totals[:] = 0.0
                     for a in range(width):
-                        added, weights = sums[a], right_weights[a, start : start + n]
+                        added, times = sums[a], right_weights[a, start : start + n]
                         for c in range(n):
-                            totals[c] += added[c] * weights[c]
+                            totals[c] += added[c] * times[c]
                     at, c = segment, 0
                     while c < n:
                         stop = min(right_ptr[at + 1] - start, n)
