@@ -316,12 +316,7 @@ PAGE_TEXT = """# Texts against tf-idf
 
 Compared above are ours with labels that weigh the same and the whole as loud as a part, and tf-idf, both with
 thresholds by counts and chosen in one inner fold, unless said. Made by `python benchmarks/texts.py --table` from
-`texts/rows.jsonl`, which has figures only. Rows are made by
-
-```
-python benchmarks/texts.py --data ../shared/data
-```
-
+`texts/rows.jsonl`, which has figures only. Rows are made by `python benchmarks/texts.py --data ../shared/data`,
 fold by fold; {n_rows} of {n_all} are there. What the table has fewer folds of than of the others of that data set
 (the grid with pairs, context and class weights on DBLP by sentence takes seven minutes of a core a fold) is not to be
 compared with them.
