@@ -67,8 +67,8 @@ def test_train_with_context(world, run_in, tmp_path, capsys):
     assert run_in(world, f"{command} 0.3") == 0
     assert CfMGML.load(tmp_path / "m.cfmgml").context == 0.3
     capsys.readouterr()
-    assert run_in(world, f"{command} 1.5") == 1
-    assert "context must be below 1, got 1.5." in capsys.readouterr().err
+    assert run_in(world, f"{command} 1.5") == 2
+    assert "context must be 0 to below 1, got 1.5." in capsys.readouterr().err
 
 
 def test_predict_gives_the_numbers_of_python(world, run_in, photo_model, model, bags, capsys):

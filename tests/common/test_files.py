@@ -118,6 +118,13 @@ def header_of(kind="thing", meta=None, **members):
     return header | {"sha256": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}}
 
 
+@pytest.mark.parametrize("kind", [["thing"], None, {"thing": 1}, 1])
+def test_a_header_whose_kind_is_no_name_is_damaged(tmp_path, kind):
+    write_archive(tmp_path / "x", {"header.json": json.dumps(header_of(kind))})
+    with pytest.raises(ValueError, match="its header is not one that cfmgml writes"):
+        load_arrays(tmp_path / "x", "thing")
+
+
 def refuses_at_once(path, message, peak=40 * 2**20):
     """Loading says why not, and has never held more than ``peak`` bytes."""
     tracemalloc.start()

@@ -203,8 +203,9 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> Json:
         text = archive.read("header.json")
         _check_json(text)
         header = json.loads(text.decode(), parse_constant=_refuse_constant)
-        _, version, digests = header["kind"], header["version"], header["sha256"]
-        fits = header["format"] == FORMAT and isinstance(digests, dict) and isinstance(header["meta"], dict)
+        kind, version, digests = header["kind"], header["version"], header["sha256"]
+        fits = header["format"] == FORMAT and isinstance(kind, str)
+        fits = fits and isinstance(digests, dict) and isinstance(header["meta"], dict)
     except _Damaged:
         raise
     except Exception as error:  # zlib.error has no public base class but Exception
