@@ -1,6 +1,6 @@
 """What the default costs in accuracy: landmarks as ``rank="auto"`` takes them beside exact values, nested.
 
-    python benchmarks/default_or_exact.py scene --data DIR
+    python benchmarks/default_or_exact.py scene --data DIR --dtype float32  # an hour of one core
     PYTHONPATH=src python benchmarks/default_or_exact.py digits --device cuda
 
 Scene: 18,000 graphs of one node. Digits: 4,000 graphs, shifted and noised, none repeated (`growth.py`). For each outer
@@ -37,9 +37,9 @@ def landmarks_of(bags: BagDataset) -> int | None:
     return taken.kernel.n_components if taken.kernel.is_explicit else None
 
 
-def model(n_landmarks: int | None, device: str) -> CfMGML:
+def model(n_landmarks: int | None, args: argparse.Namespace) -> CfMGML:
     kernel = NodeSum(approximation="nystrom", n_components=n_landmarks) if n_landmarks else NodeSum()
-    return CfMGML(kernel, rank=None, device=device)
+    return CfMGML(kernel, rank=None, device=args.device, dtype=args.dtype)
 
 
 def measures(bags: BagDataset, scores: np.ndarray) -> list[float]:
@@ -54,6 +54,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder with scene_miml")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", default="float64", help="float32 halves what exact values of Scene take on a CPU")
     parser.add_argument("--also", type=int, nargs="*", default=[])
     parser.add_argument("--no-exact", action="store_true", help="without exact values")
     args = parser.parse_args()
@@ -67,10 +68,10 @@ def main() -> None:
         for way, n_landmarks in ways.items():
             scored = np.zeros(len(ALPHAS))
             for fold in inner:
-                path = model(n_landmarks, args.device).fit_path(bags[fold.train], ALPHAS)
+                path = model(n_landmarks, args).fit_path(bags[fold.train], ALPHAS)
                 scored += [measures(bags[fold.test], m.decision_function_graphs(bags[fold.test]))[0] for m in path]
             alpha = ALPHAS[int(scored.argmax())]
-            fitted = model(n_landmarks, args.device).set_params(alpha=alpha).fit(bags[whole.train])
+            fitted = model(n_landmarks, args).set_params(alpha=alpha).fit(bags[whole.train])
             found = measures(bags[whole.test], fitted.decision_function_graphs(bags[whole.test]))
             rows[way].append(found)
             print(outer, way, n_landmarks, f"alpha {alpha:g}", *(f"{value:.4f}" for value in found), flush=True)
