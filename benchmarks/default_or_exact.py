@@ -1,6 +1,6 @@
 """What the default costs in accuracy: landmarks as ``rank="auto"`` takes them beside exact values, nested.
 
-    python benchmarks/default_or_exact.py scene --data DIR --dtype float32  # an hour of one core
+    python benchmarks/default_or_exact.py scene --data DIR --dtype float32 --first 3  # an hour of one core
     PYTHONPATH=src python benchmarks/default_or_exact.py digits --device cuda
 
 Scene: 18,000 graphs of one node. Digits: 4,000 graphs, shifted and noised, none repeated (`growth.py`). For each outer
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("what", choices=("scene", "digits"))
     parser.add_argument("--data", help="folder with scene_miml")
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--first", type=int, help="of the folds, only so many")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", default="float64", help="float32 halves what exact values of Scene take on a CPU")
     parser.add_argument("--also", type=int, nargs="*", default=[])
@@ -63,7 +64,7 @@ def main() -> None:
     ways: dict[str, int | None] = {} if args.no_exact else {"exact": None}
     ways |= {"default": landmarks_of(bags[folds[0].train])} | {str(n): n for n in args.also}
     rows: dict[str, list[list[float]]] = {way: [] for way in ways}
-    for outer in range(args.folds):
+    for outer in range(args.first or args.folds):
         (whole,), inner = ([f for f in folds if f.outer == outer and (f.inner is None) == it] for it in (True, False))
         for way, n_landmarks in ways.items():
             scored = np.zeros(len(ALPHAS))

@@ -32,7 +32,7 @@ def graphkit(graphs):
 QUESTION = Question(
     "Weisfeiler-Lehman Gram matrix",
     "graphs",
-    sizes=(500, 1000, 2000, 4000, 8000),
+    sizes=(500, 1000, 2000, 3000, 4000, 8000),
     quick=(200, 400),
     contenders={
         "cfmgml": Contender(make_graphs, ours),
@@ -43,8 +43,10 @@ QUESTION = Question(
     reference="GraKeL",
     exponent=2.05,
     goals=(
-        Goal("cfmgml", "GraKeL", 8000, 25),
-        Goal("cfmgml float32", "GraKeL", 8000, 25),
+        Goal("cfmgml", "GraKeL", 3000, 30),
+        Goal("cfmgml float32", "GraKeL", 3000, 30),
+        Goal("cfmgml", "GraKeL", 8000, 45),
+        Goal("cfmgml float32", "GraKeL", 8000, 45),
         Goal("cfmgml", "GraKeL", 8000, 10, "memory"),
         Goal("cfmgml float32", "GraKeL", 8000, 10, "memory"),
     ),

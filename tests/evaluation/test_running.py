@@ -94,6 +94,15 @@ def test_joblib_moves_the_work(experiment, tmp_path, backend):
     assert without_costs(moved.store.rows()) == without_costs(experiment.store.rows())
 
 
+def test_workers_that_were_started_in_another_folder_find_their_files(experiment, tmp_path, monkeypatch):
+    """joblib keeps its workers, and they stay in the folder where they were started."""
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        joblib.Parallel()(joblib.delayed(abs)(k) for k in range(4))
+        monkeypatch.chdir(tmp_path)
+        moved = run("out")
+    assert without_costs(moved.store.rows()) == without_costs(experiment.store.rows())
+
+
 def test_one_unit_that_fails_does_not_end_the_others(tmp_path, monkeypatch):
     class Refusing(HLK):
         def fit_path(self, X, alphas, Y=None):

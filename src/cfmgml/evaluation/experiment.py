@@ -120,7 +120,7 @@ class Experiment:
         files = {}
         for name in dict.fromkeys(needed.values()):
             reports.stage(f"{data.title}: comparing graphs ({name})")
-            files[name] = loaded.write(name, self.out / "work", n_jobs)
+            files[name] = loaded.write(name, (self.out / "work").absolute(), n_jobs)  # workers may be elsewhere
         units = [replace(unit, files=files[needed[unit.method]]) for unit in units]
         return sorted(units, key=lambda unit: -unit.cost)
 

@@ -51,13 +51,13 @@ def value_error(values: FloatArray, truth: FloatArray) -> float:
 
 
 def factorize(K: FloatArray) -> Factor:
-    """Factor a Gram matrix by its eigenvectors, in its own precision; directions that rounding has swallowed are left
-    out."""
-    values, vectors = linalg.eigh(K, driver="evd", check_finite=False)
-    # Rounding moves an eigenvalue by about eps times the largest one in the decomposition, in float32, where it is
-    # counted closely, no more often than sqrt(n); and by about eps sqrt(n) through independent errors of the entries.
-    eps, root = float(np.finfo(K.dtype).eps), np.sqrt(len(K))
-    lost = max(float(values[-1]) * eps * (root if K.dtype == np.float32 else len(K)), root * eps * np.abs(K).max())
+    """Factor a Gram matrix by its eigenvectors; directions that rounding has swallowed are left out."""
+    values, vectors = linalg.eigh(K.astype(np.float64, copy=False), check_finite=False)
+    # Rounding moves an eigenvalue by about eps times the largest one in the decomposition, and by about
+    # eps sqrt(n) through independent errors of the entries, which matters for float32.
+    lost = max(
+        values[-1] * len(K) * np.finfo(np.float64).eps, np.sqrt(len(K)) * np.finfo(K.dtype).eps * np.abs(K).max()
+    )
     keep = values > lost
     if not keep.any():
         return Factor(np.zeros((len(K), 1)), np.arange(len(K)), np.zeros((len(K), 1)))
