@@ -139,11 +139,16 @@ def _raw(
     rows, row_pieces = _pieces(left, kernel.tile_size)
     columns, pieces = (rows, row_pieces) if symmetric else right_pieces or _pieces(right, kernel.tile_size)
     out: FloatArray = np.empty((len(left.sizes), len(right.sizes)), dtype=compute.numbers)
+    in_runs = all(map(_is_run, [*rows, *columns]))
 
     def compute_row(i: int) -> int:
         chosen = range(i, len(columns)) if symmetric else range(len(columns))
         for j in chosen:
-            place(kernel.tile(row_pieces[i], pieces[j]), rows[i], columns[j], symmetric and i != j, out)
+            tile, mirrored = kernel.tile(row_pieces[i], pieces[j]), symmetric and i != j
+            if in_runs:
+                _place_run(tile, rows[i][0], columns[j][0], mirrored, out)
+            else:
+                _place(tile, rows[i], columns[j], mirrored, out)
         return len(chosen)
 
     total = len(rows) * (len(rows) + 1) // 2 if symmetric else len(rows) * len(columns)
@@ -155,14 +160,6 @@ def _raw(
     return out
 
 
-def place(tile: FloatArray, rows: IntArray, columns: IntArray, mirrored: bool, out: FloatArray) -> None:
-    """Write a tile where it belongs, and once more across the diagonal if it is to be ``mirrored``."""
-    if _is_run(rows) and _is_run(columns):
-        _place_run(tile, rows[0], columns[0], mirrored, out)
-    else:
-        _place(tile, rows, columns, mirrored, out)
-
-
 def _is_run(index: IntArray) -> bool:
     """Whether numbers without repetition follow each other."""
     return len(index) > 0 and bool((np.diff(index) == 1).all())
@@ -170,6 +167,7 @@ def _is_run(index: IntArray) -> bool:
 
 @compiled
 def _place_run(tile, top, left, mirrored, out):  # type: ignore[no-untyped-def]
+    # Where a tile belongs, and once more across the diagonal if it is to be mirrored.
     n_rows, n_columns = tile.shape
     for r in range(n_rows):
         source, target = tile[r], out[top + r, left : left + n_columns]
@@ -188,7 +186,8 @@ def _place_run(tile, top, left, mirrored, out):  # type: ignore[no-untyped-def]
 
 @compiled
 def _place(tile, rows, columns, mirrored, out):  # type: ignore[no-untyped-def]
-    # Small squares, so that what is written across rows stays in the cache until its line is full.
+    # As `_place_run`, in any order. Small squares, so that what is written across rows stays in the cache until its
+    # line is full.
     side = 32
     for top in range(0, len(rows), side):
         for start in range(0, len(columns), side):
