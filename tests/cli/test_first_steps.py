@@ -67,7 +67,7 @@ def test_raw_input_says_build_first(tmp_path, errors):
         ("photos", "build images {} --labels LABELS.csv -o photos.bags"),
     ):
         path = tmp_path / name
-        for words in (["train", path, "-o", tmp_path / "m"], ["evaluate", path]):
+        for words in (["train", path], ["train", path, "-o", tmp_path / "m"], ["evaluate", path]):
             assert errors(*words, status=1).strip().endswith(f"build these first, with cfmgml {command.format(path)}")
 
 

@@ -284,6 +284,36 @@ def test_thresholds_above_0_are_refused(saved, tmp_path, value):
         CfMGML.load(with_array(saved[0], tmp_path / "m", "thresholds_", lambda array: array + value))
 
 
+def remembering(folder, kernel):
+    """A file of a model that remembers rows of training graphs."""
+    bags = BagDataset.load(FIXTURES / "new.bags")
+    many = BagDataset.concatenate([bags] * (1 + 20 // bags.n_graphs))
+    CfMGML(kernel, max_iter=2).fit(many, np.arange(2 * many.n_bags).reshape(-1, 2) % 3 == 0).save(folder / "seen")
+    return folder / "seen"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name", "change"),
+    [
+        (NodeSum("linear"), "rows", lambda array: array[:, 1:]),
+        (NodeSum("linear"), "rows", lambda array: np.repeat(array, 100, axis=0)),
+        (NodeSum("linear"), "rows", lambda array: array * np.inf),
+        (WeisfeilerLehman(1), "shape", lambda array: array + np.array([10**15, 0])),
+        (WeisfeilerLehman(1), "shape", lambda array: array + np.array([0, 10**15])),
+        (WeisfeilerLehman(1), "shape", lambda array: array + 0.5),
+        (WeisfeilerLehman(1), "places", lambda array: array - 1),
+        (WeisfeilerLehman(1), "places", lambda array: array + 10**6),
+        (WeisfeilerLehman(1), "places", lambda array: array[:, 1:]),
+        (WeisfeilerLehman(1), "values", lambda array: array * np.nan),
+    ],
+)
+def test_rows_of_training_graphs_that_do_not_fit_are_refused(tmp_path, kernel, name, change):
+    path = remembering(tmp_path, kernel)
+    assert CfMGML.load(path).learned_.seen is not None
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="does not hold a whole CfMGML model"):
+        CfMGML.load(with_array(path, tmp_path / "m", f"seen.{name}", change))
+
+
 @pytest.mark.parametrize(
     ("model", "change", "message"),
     [

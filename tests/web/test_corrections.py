@@ -7,9 +7,10 @@ import httpx
 import numpy as np
 import pytest
 
-from cfmgml import BagDataset, CfMGML, NodeSum
+from cfmgml import BagDataset, CfMGML, GraphBatch, GraphHopper, NodeSum, WeisfeilerLehman
 from cfmgml.data.questions import Question
 from cfmgml.datasets import load_digit_bags
+from cfmgml.stores import BagStore
 from cfmgml.web.answers import Analyst
 from cfmgml.web.exhibits import read_samples
 from cfmgml.web.familiarity import Familiarity
@@ -80,10 +81,67 @@ def test_new_digits_are_familiar_and_noise_is_not(digit_model, rng):
     assert told["warning"] == "20 of 20 digits are unlike anything in training: scores say little there."
 
 
+def streamed(bags):
+    model = CfMGML(NodeSum(approximation="nystrom"))
+    for start in range(0, bags.n_bags, 20):
+        model.partial_fit(bags[start : start + 20])
+    return model
+
+
+def stored(bags, folder):
+    bags.to_store(folder / "store", graphs_per_partition=100)
+    return CfMGML(NodeSum(approximation="nystrom"), max_iter=20).fit(BagStore(folder / "store"))
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda bags, _: CfMGML(NodeSum(), rank=60, max_iter=20).fit(bags),
+        lambda bags, _: CfMGML(NodeSum(), rank=60, max_iter=20, context=0.5).fit(bags),
+        lambda bags, _: CfMGML(NodeSum(approximation="nystrom"), max_iter=20).fit(bags),
+        lambda bags, _: CfMGML(NodeSum(approximation="nystrom"), max_iter=20, context=0.5).fit(bags),
+        lambda bags, _: CfMGML(NodeSum(approximation="fourier"), max_iter=20).fit(bags),
+        lambda bags, _: CfMGML(GraphHopper(approximation="nystrom", n_components=64), max_iter=20).fit(bags),
+        lambda bags, _: streamed(bags),
+        stored,
+    ],
+    ids=["rank", "rank, context", "nystrom", "nystrom, context", "fourier", "hopper", "stream", "store"],
+)
+def test_models_that_keep_no_training_graphs_remember_them(fit, tmp_path):
+    """As `rank="auto"` makes them of more than a few thousand graphs; in memory and from a file."""
+    fitted = fit(load_digit_bags("train", 120, random_state=0), tmp_path)
+    fitted.save(tmp_path / "model")
+    new, block = load_digit_bags("test", 60).graphs, np.zeros((1, 8, 8))
+    block[:, 1:7, 1:7] = 1
+    for model in (fitted, CfMGML.load(tmp_path / "model")):
+        familiarity = Familiarity(model.learned_.scorer, model.learned_.seen)
+        assert familiarity.unlike(new).mean() < 0.1
+        assert familiarity.unlike(model.builder_.build(block).graphs).all()
+
+
+def test_labels_in_an_order_never_seen():
+    """Weisfeiler-Lehman remembers training as sparse rows: every label is known, and no graph was like this one."""
+    bags, _ = rings_and_chains(40)
+    model = CfMGML(WeisfeilerLehman(n_iter=2), alpha=1e-3).fit(bags)
+    familiarity = Familiarity(model.learned_.scorer, model.learned_.seen)
+    assert familiarity.unlike(bags.graphs).mean() < 0.05
+    labels = np.full(30, bags.graphs.node_labels[0])
+    complete = GraphBatch([0, 30], [0, 435], np.array(np.triu_indices(30, 1)), node_labels=labels)
+    assert familiarity.unlike(complete).all()
+    assert not familiarity.of(complete, "graph")["unknown"]
+
+
+def test_of_few_graphs_nothing_is_remembered():
+    bags = load_digit_bags(n_bags=4)[:2]
+    model = CfMGML(NodeSum("linear")).fit(bags)
+    assert model.learned_.seen is None
+    assert not Familiarity(model.learned_.scorer, None).unlike(bags.graphs).any()
+
+
 def test_a_model_of_one_graph_warns_of_nothing():
     bags = load_digit_bags(n_bags=20)
     one = CfMGML(NodeSum(), rank=1).fit(bags)
-    assert not Familiarity(one.learned_.scorer).unlike(bags.graphs).any()
+    assert not Familiarity(one.learned_.scorer).unlike(bags.graphs).any()  # as files from before have it
 
 
 def test_labels_never_seen(graph_model):

@@ -44,6 +44,13 @@ class Thresholds(StrEnum):
     AUTO, ZERO, COUNTS = "auto", "zero", "counts"
 
 
+def _check_built(data: list[Path]) -> list[Path]:
+    """Before anything else is asked for: raw input needs another command."""
+    for one in data:
+        check_built(one)
+    return data
+
+
 def _check_kernel(name: str) -> str:
     from cfmgml.kernels import NAMED_KERNELS
 
@@ -74,7 +81,10 @@ KernelName = Annotated[
 
 def train(
     data: Annotated[
-        list[Path], typer.Argument(metavar="DATA", help="Bags with labels: a file, several alike, or a store.")
+        list[Path],
+        typer.Argument(
+            metavar="DATA", callback=_check_built, help="Bags with labels: a file, several alike, or a store."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model to write.")],
     kernel: KernelName = "auto",
@@ -152,8 +162,6 @@ def train(
     from cfmgml.scale import fit_store
     from cfmgml.stores import BagStore
 
-    for one in data:
-        check_built(one)
     in_store = data[0].is_dir()
     if in_store:
         given = {"probability": probability, "rank": rank, "context": context, "dtype": dtype, "device": device}

@@ -66,7 +66,7 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
             of_bags = segment_max(held_out[k], bags.bag_ptr)
             learned = replace(learned, thresholds=thresholds_by_counts(of_bags, labels, known))
         covered = share_covered(scores, bags.bag_ptr, labels & known)
-        learned = replace(learned, covered=covered, context_scale=how.context_scale)
+        learned = replace(learned, covered=covered, context_scale=how.context_scale, seen=train.seen)
         all_learned.append(replace(learned, approximation_error=train.approximation_error))
     return all_learned
 

@@ -13,6 +13,7 @@ from cfmgml.kernels.context import join_node_parts, join_parts
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.painting import BACKGROUND, COVERED, paint
 from cfmgml.learning.scoring import Scorer
+from cfmgml.learning.seen import Seen
 from cfmgml.learning.solvers.cccp import Solution
 from cfmgml.stores import BagStore
 
@@ -47,6 +48,7 @@ class Learned:
     approximation_error: float | None = None  # of kernel values, on graphs kept aside; None: not measured
     covered: float | None = None  # how many training graphs had one of their bag's labels; None: not counted
     context_scale: str = "mean"  # of the bag's part of scores, if they have one
+    seen: Seen | None = None  # of the training graphs; None: the scorer keeps them, or a file from before does not tell
 
     @classmethod
     def of(

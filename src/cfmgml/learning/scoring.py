@@ -24,6 +24,7 @@ from cfmgml.kernels.context import Context, bag_lengths
 from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.kernels.node_pairs import NodePairKernel
+from cfmgml.learning.seen import Seen
 from cfmgml.learning.unshared_columns import UnsharedColumns, merge_unshared_columns
 
 CHUNK_NODES = 20_000  # nodes of graphs that are scored at a time
@@ -185,6 +186,7 @@ class TrainingRows:
     is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
     merged: UnsharedColumns | None = None  # of sparse features
     approximation_error: float | None = 0.0  # of kernel values, on graphs kept aside; None: not measured
+    seen: Seen | None = None  # what a model remembers of these graphs; None: its scorer keeps all, or they are too few
 
     def scorer(self, coef: FloatArray) -> Scorer:
         """Both parts of a score side by side if there is context (`cfmgml.kernels.context.join_parts` adds them up)."""
@@ -224,6 +226,7 @@ def training_rows(
     made = partial(TrainingRows, kernel, graphs=graphs, context=context, compute=compute, approximation_error=how.error)
     if kernel.is_explicit:
         features = normalised_features(kernel, graphs, compute)
+        made = partial(made, seen=Seen.of_rows(features))
         if sparse.issparse(features):
             rows, merged = merge_unshared_columns(features)
             return made(context.of_rows(rows), features=features, factor=None, merged=merged)
@@ -236,7 +239,9 @@ def training_rows(
         factor = factorize_by_pivots(kernel, graphs, how.rank, compute, how.aside)
         if how.aside is not None:
             say(told(graphs.n_graphs, len(factor.landmarks), "of them", factor.error), compute.verbose)
-        return made(context.of_rows(factor.X), features=None, factor=factor, approximation_error=factor.error)
+        seen = Seen.of_factor(factor.X, factor.landmarks)
+        rows = context.of_rows(factor.X)
+        return made(rows, features=None, factor=factor, approximation_error=factor.error, seen=seen)
     if not compute.on_numpy and keep_on_device:
         gram = gram_on_device(kernel, graphs, compute)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)

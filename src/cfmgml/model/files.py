@@ -22,6 +22,7 @@ from cfmgml.kernels.files import check_finite, kernel_from_state, kernel_state
 from cfmgml.learning.calibration import Calibration
 from cfmgml.learning.learned import Learned, Learner, StepSizes
 from cfmgml.learning.scoring import DualScorer, ExplicitScorer, Scorer
+from cfmgml.learning.seen import REMEMBERED, Seen, seen_of_file
 from cfmgml.learning.training import Training
 
 Model = TypeVar("Model", bound=Learner)
@@ -55,6 +56,8 @@ def save_model(model: Any, path: str | Path) -> None:
         arrays["calibration"] = np.stack([learned.calibration.slope, learned.calibration.offset])
     if learned.steps is not None:
         arrays["steps.squares"] = learned.steps.squares
+    if learned.seen is not None:
+        arrays |= learned.seen.arrays()
     meta = {
         "kernel": kernel,
         "params": params,
@@ -66,6 +69,7 @@ def save_model(model: Any, path: str | Path) -> None:
         "covered": learned.covered,
         "approximation_error": learned.approximation_error,
         "context_scale": learned.context_scale,
+        "usual": None if learned.seen is None else learned.seen.usual,
         "fingerprint": learned.fingerprint,
         "info": json.loads(json.dumps(learned.info, default=str)),
         "versions": versions(learned.builder),
@@ -119,6 +123,7 @@ def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
         covered=_share(meta.get("covered"), "covered"),
         approximation_error=_error(meta.get("approximation_error")),
         context_scale=_context_scale(meta.get("context_scale", "mean")),  # files from before have that
+        seen=_seen(meta.get("usual"), arrays, scorer),
     )
     return model
 
@@ -199,6 +204,22 @@ def _object(value: object, name: str) -> Json:
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be an object, got {type(value).__name__}")
     return value
+
+
+def _seen(usual: float | None, arrays: Arrays, scorer: Scorer) -> Seen | None:
+    if usual is None:  # too few graphs, or from before
+        return None
+    check_number(usual, "usual")
+    for name, shape in {"rows": (None, None), "places": (2, None), "values": (None,), "shape": (2,)}.items():
+        if f"seen.{name}" in arrays:
+            check_numbers(arrays[f"seen.{name}"], shape, f"seen.{name}")
+    if isinstance(scorer, DualScorer):
+        return Seen(float(usual))
+    width = len(scorer.weights)
+    n_rows, n_columns = arrays["seen.shape"].tolist() if "seen.values" in arrays else arrays["seen.rows"].shape
+    if not 0 < n_rows <= REMEMBERED or n_columns != width:
+        raise TypeError(f"of training graphs there are 1 to {REMEMBERED} rows of {width} numbers in a file")
+    return seen_of_file(float(usual), arrays)
 
 
 def _step_sizes(meta: Json, arrays: Arrays, scorer: Scorer) -> StepSizes | None:

@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.data.bags import BagDataset
 from cfmgml.kernels import Kernel, as_kernel
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of, targets_in_order
 from cfmgml.learning.learned import Learned, Learner, StepSizes
 from cfmgml.learning.scoring import ExplicitScorer
+from cfmgml.learning.seen import Seen
 from cfmgml.learning.solvers.cccp import Problem, Solution
 from cfmgml.learning.training import Training
 from cfmgml.scale.maps import resolve_explicit
@@ -100,7 +101,8 @@ def _went_on(training: Training, learned: Learned, bags: BagDataset, Y: ArrayLik
     counts = learned.label_counts + (labels & known).sum(0)
     weights = training.label_weights(counts, learned.label_names.tolist())
     loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
-    problem = Problem(learned.scorer.rows(bags.graphs), loss, 0.0, training.has_intercept)
+    rows = learned.scorer.rows(bags.graphs)
+    problem = Problem(rows, loss, 0.0, training.has_intercept)
     descent = _descent(learned, problem)
     values = [descent.step(batch, training.alpha) for batch in batches(problem)]
     weights, intercept = problem.unpack(descent.theta)
@@ -116,7 +118,15 @@ def _went_on(training: Training, learned: Learned, bags: BagDataset, Y: ArrayLik
         gradient_norm=float("nan"),
         calibration=None,
         steps=_step_sizes(descent, problem),
+        seen=_seen(learned, rows),
     )
+
+
+def _seen(learned: Learned, rows: Rows) -> Seen | None:
+    """Of what was remembered and what came now; of a model that never remembered anything it is too late for that."""
+    if not isinstance(learned.scorer, ExplicitScorer) or (learned.seen is None and learned.n_bags):
+        return learned.seen
+    return Seen.of_rows(rows) if learned.seen is None else learned.seen.and_rows(rows)
 
 
 def _descent(learned: Learned, problem: Problem) -> AdaGrad:

@@ -10,7 +10,8 @@ import numpy as np
 
 from cfmgml.common.typing import FloatArray
 from cfmgml.learning.learned import Learned, Learner
-from cfmgml.learning.scoring import ExplicitScorer
+from cfmgml.learning.scoring import ExplicitScorer, normalised_features
+from cfmgml.learning.seen import REMEMBERED, Seen
 from cfmgml.learning.solvers.cccp import Solution, Standing, solve_cccp
 from cfmgml.learning.solvers.lbfgs import State
 from cfmgml.learning.training import Training
@@ -110,7 +111,9 @@ def fit_store(
     none = np.zeros((0, store.n_labels), dtype=np.int64)
     scorer = ExplicitScorer(kernel, solution.coef)
     thresholds = training.given_thresholds(store.label_names.tolist())
-    model.learned_ = Learned.of(store, store.label_names, counts, scorer, solution, none, thresholds)
+    learned = Learned.of(store, store.label_names, counts, scorer, solution, none, thresholds)
+    seen = Seen.of_rows(normalised_features(kernel, store.sample(REMEMBERED).graphs))
+    model.learned_ = replace(learned, seen=seen)
     return model
 
 

@@ -55,7 +55,7 @@ class Analyst:
 
     @cached_property
     def _familiarity(self) -> Familiarity:
-        return Familiarity(self.model.learned_.scorer)
+        return Familiarity(self.model.learned_.scorer, self.model.learned_.seen)
 
     def warm_up(self) -> None:
         """Import and compile what the first request would otherwise wait for."""

@@ -1,8 +1,9 @@
 """How like an input is to what a model learned from: where training had nothing like it, a score says little.
 
-Two figures, each where it can be had. A model that keeps training graphs knows how near the nearest of them is, and
-how near training graphs are to one another: a graph is unlike them if it is further from all of them than 99 in 100 of
-them are from their own nearest. A model that counts labels of nodes knows which labels it has never seen.
+Two figures, each where it can be had. A model that keeps training graphs, or remembers something of them
+(`cfmgml.learning.seen`), knows how near the nearest of them is, and how near training graphs are to one another: a
+graph is unlike them if it is further from all of them than 99 in 100 of them are from their own nearest. A model that
+counts labels of nodes knows which labels it has never seen.
 """
 
 from collections.abc import Iterator
@@ -17,10 +18,10 @@ from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, WeisfeilerLehman
 from cfmgml.kernels.gram import GramColumns
 from cfmgml.learning.scoring import DualScorer, Scorer
+from cfmgml.learning.seen import Seen, products, spread, usual_of
 
 MOST_COMPARED = 1000  # training graphs that an input is compared with
 MOST_ASKED = 200  # of which so many say what is usual
-RARE = 0.01
 STRANGE = 0.5  # of graphs or of nodes: where so many are strange, people are warned
 
 
@@ -29,6 +30,7 @@ class Familiarity:
     """What an answer says of an input beside its scores."""
 
     scorer: Scorer
+    seen: Seen | None = None
 
     def of(self, graphs: GraphBatch, part: str, words: IntArray | None = None) -> dict[str, Any]:
         """Which graphs are unlike all of training, which nodes have labels never seen, and a warning or None.
@@ -52,26 +54,36 @@ class Familiarity:
         }
 
     def unlike(self, graphs: GraphBatch) -> BoolArray:
-        if self._columns is None:
-            return np.zeros(graphs.n_graphs, dtype=bool)
-        return np.asarray(self._columns.against(graphs).max(axis=1) < self.usual)
+        """Which are further from training than all but 1 in 100 of its own graphs; none where that is not known."""
+        near = self._near(graphs)
+        return np.zeros(graphs.n_graphs, dtype=bool) if near is None else np.asarray(near.max(axis=1) < self.usual)
 
     @cached_property
     def usual(self) -> float:
         """How near 99 in 100 training graphs are to the nearest other one, as a normalised kernel value."""
+        if self.seen is not None:
+            return self.seen.usual
         assert self._columns is not None
         compared = self._columns.graphs
-        asked = _spread(compared.n_graphs, MOST_ASKED)
-        near: FloatArray = self._columns.against(compared[asked])
+        asked = spread(compared.n_graphs, MOST_ASKED)
+        near = self._columns.against(compared[asked])
         near[np.arange(len(asked)), asked] = -np.inf  # itself
-        return float(np.quantile(near.max(axis=1), RARE)) if compared.n_graphs > 1 else -np.inf
+        return usual_of(near) if compared.n_graphs > 1 else -np.inf
+
+    def _near(self, graphs: GraphBatch) -> FloatArray | None:
+        """Normalised kernel values with training graphs, (n_graphs, n_compared); None where nothing of them is kept."""
+        if self.seen is not None and self.seen.rows is not None:
+            return products(self.scorer.rows(graphs), self.seen.rows)
+        return None if self._columns is None else self._columns.against(graphs)
 
     @cached_property
     def _columns(self) -> GramColumns | None:
         if not isinstance(self.scorer, DualScorer):
             return None
-        chosen = _spread(self.scorer.landmarks.n_graphs, MOST_COMPARED)
-        return GramColumns(self.scorer.kernel, self.scorer.landmarks[chosen], self.scorer.compute.quiet)
+        graphs = self.scorer.landmarks
+        if self.seen is None:  # they are all that was learned from
+            graphs = graphs[spread(graphs.n_graphs, MOST_COMPARED)]
+        return GramColumns(self.scorer.kernel, graphs, self.scorer.compute.quiet)
 
 
 def unknown_nodes(kernel: Kernel, graphs: GraphBatch) -> BoolArray:
@@ -93,8 +105,3 @@ def _parts(kernel: Kernel) -> Iterator[Kernel]:
     yield kernel
     for part in getattr(kernel, "kernels_", ()):
         yield from _parts(part)
-
-
-def _spread(n: int, most: int) -> IntArray:
-    """At most so many of n numbers, evenly spaced."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
