@@ -176,6 +176,14 @@ def test_every_block_says_what_it_is(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_no_code_is_shown_in_another_way(page):
+    """Blocks are found by fences at the start of a line: indented ones, others, and Sphinx's would be run by nobody."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(re.findall(r"^\s*(?:```|~~~)", text, re.MULTILINE)) == 2 * len(blocks(page))
+    assert not re.search(r"\{code|code-block::|literalinclude|^\.\. code|::\n\n {3,}", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", (ROOT / page).read_text(encoding="utf-8")):
         assert target.startswith("http") or ((ROOT / page).parent / target).exists(), target

@@ -85,11 +85,12 @@ def test_an_example_has_a_title_a_command_and_a_picture(file):
 
 @pytest.mark.parametrize("page", ANSWERED)
 def test_results_lead_with_their_answer(page):
-    """Three sentences or so, then a picture, then everything else."""
+    """Three sentences, none of them a list, then a picture, then everything else."""
     text = (ROOT / "docs" / "results" / f"{page}.md").read_text(encoding="utf-8")
     title, answer, picture, *_ = text.split("\n\n")
     assert title.startswith("# ")
-    assert 3 <= len(re.findall(r"\.(?=\s|$)", answer)) <= 4
+    assert len(re.findall(r"\.(?=\s|$)", answer)) == 3
+    assert len(answer) < 800
     assert f"](drawn/{page}.png)" in picture
     assert (ROOT / "docs" / "results" / "drawn" / f"{page}.png").stat().st_size < 100_000
 
