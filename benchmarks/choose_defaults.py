@@ -74,7 +74,7 @@ def splits(data, path, folder):
     if data == "digits":
         return [({"data": data, "split": 3 * s + k}, split_digits, (k, s, 3, 400)) for s in range(4) for k in range(3)]
     loaded = LoadedData(DATA_SETS[data], path)
-    files = loaded.write(loaded.form_for("features"), folder, n_jobs=-1)
+    files = loaded.write("features", folder, n_jobs=-1)
     folds = make_folds(loaded.bags, FoldPlan("disjoint" if loaded.data.shared else "bags"))
     return [
         ({"data": data, "split": fold.inner}, fold_split, (files, fold))
