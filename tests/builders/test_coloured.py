@@ -15,7 +15,7 @@ from cfmgml.inputs import prediction_rows
 from cfmgml.model_selection import kernel_named
 
 DOCUMENTS = [
-    "The <violin> plays *softly*. It rains.",
+    "The <violin> plays &amp; *softly*. It rains.",
     "A violin, a violin! It rains.",
     "The referee whistles. It rains.",
 ]
@@ -32,7 +32,7 @@ def test_a_sentence_stands_beside_its_labels_and_the_words_that_decided(model):
     bags = model.builder_.rebuild(DOCUMENTS)
     rows = prediction_rows(model, bags, "graph")
     assert list(rows[0])[:6] == ["bag", "graph", "text", "labels", "best", "words"]
-    assert rows[0]["text"] == "The <violin> plays *softly*."
+    assert rows[0]["text"] == "The <violin> plays &amp; *softly*."
     assert rows[0]["best"] == "music"
     assert "violin" in rows[0]["words"]
     assert rows[4]["best"] == "sport"
@@ -51,11 +51,24 @@ def test_pairs_and_repeats_count_for_their_words(model):
     assert [(word.surface, value) for word, value in found] == [("violin", 3.5), ("violin", 3.5)]
 
 
+def test_beginnings_count_for_their_words():
+    bags = bags_from_texts([["Angiogenic angiotensin, a gene."]], pairs=False, beginnings=5)
+    assert bags.graphs.node_names.tolist() == ["angiogenic", "angiotensin", "gene", "angio…"]
+    added = np.array([1.0, 2.0, 3.0, 0.5])
+    found = word_values("Angiogenic angiotensin, a gene.", bags.graphs.node_labels, added, bags.builder.spelling)
+    assert [(word.surface, value) for word, value in found] == [
+        ("Angiogenic", 1.5), ("angiotensin", 2.5), ("gene", 3.0),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "there"),
     [
-        ("page.html", ["&lt;<mark", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"]),
-        ("page.md", ["\\<**violin**\\>", "\\*", "*music \\+", "## 1"]),
+        (
+            "page.html",
+            ["&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"],
+        ),
+        ("page.md", ["\\<**violin**\\>", "\\&**amp**;", "\\*", "*music \\+", "## 1"]),
     ],
 )
 def test_texts_are_coloured(model, tmp_path, name, there):
@@ -95,7 +108,7 @@ def test_the_command_writes_both(model, tmp_path, monkeypatch, capsys):
     assert main(["predict", "m.cfmgml", "new.jsonl", "--level", "graph", "-o", "s.csv", "--coloured", "s.html"]) == 0
     with open("s.csv", newline="") as file:
         table = list(csv.DictReader(file))
-    assert [row["text"] for row in table][:2] == ["The <violin> plays *softly*.", "It rains."]
+    assert [row["text"] for row in table][:2] == ["The <violin> plays &amp; *softly*.", "It rains."]
     assert [row["graph"] for row in table][:2] == ["n0:0", "n0:1"]
     assert "<h2>n2</h2>" in (tmp_path / "s.html").read_text()
     assert main(["predict", "m.cfmgml", "new.jsonl", "--coloured", "s.pdf"]) != 0

@@ -87,6 +87,19 @@ def test_a_node_says_where_a_sentence_stands():
     assert last == ["(first)", "(middle)", "(middle)", "(last)", "(first)"]
 
 
+def test_words_of_a_family_share_their_beginning(tmp_path):
+    told = {"pairs": False, "stem": False, "beginnings": 5}
+    assert names("Angiogenesis, angiogenic genes", **told) == ["angiogenesis", "angiogenic", "genes", "angio…"]
+    assert names("Angiogenesis ANGIO", case=True, **told) == ["Angiogenesis", "ANGIO", "Angio…"]
+    bags = bags_from_texts(["Angiogenic drugs."], beginnings=5)
+    bags.save(tmp_path / "a.bags")
+    again = BagDataset.load(tmp_path / "a.bags").builder
+    assert again == bags.builder
+    assert again.rebuild(["Angiotensin."]).graphs.node_names.tolist() == ["angiotensin", "angio…"]
+    with pytest.raises(ValueError, match="beginnings must be at least 1 letter"):
+        TextBuilder(beginnings=0)
+
+
 @pytest.mark.parametrize("options", [{"window": 2}, {"threshold": 0.1}])
 def test_edges_between_words_are_for_graphs_without_pairs(options):
     with pytest.raises(ValueError, match="pass pairs=False"):

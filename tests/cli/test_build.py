@@ -146,6 +146,27 @@ def test_tables_of_pictures(world, run_in, tmp_path):
     assert bags.info["files"]["p00.png"] == ["photos/p00.png", "masks/p00.png"]
 
 
+def test_text_files_as_they_come(run_in, tmp_path, capsys):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name, content in {
+        "plain": "Größe zählt.".encode(),
+        "marked": "Größe zählt.".encode("utf-8-sig"),
+        "windows": "Größe\r\n\r\nzählt.".encode("utf-16"),
+        "nothing": b"",
+        "one": b"word",
+    }.items():
+        (folder / f"{name}.txt").write_bytes(content)
+    assert run_in(tmp_path, "build text letters -o letters.bags") == 0
+    assert "1 text has no words but stop words" in capsys.readouterr().err.replace("\n", " ")
+    texts = BagDataset.load(tmp_path / "letters.bags").graph_texts.tolist()
+    assert texts == ["Größe zählt.", "", "word", "Größe zählt.", "Größe", "zählt."]
+    (folder / "latin.txt").write_bytes("Größe".encode("latin-1"))
+    for more in ("-o more.bags", "--store more"):
+        assert run_in(tmp_path, f"build text letters {more}") == 1
+        assert "latin.txt is not UTF-8" in capsys.readouterr().err
+
+
 def test_stores(world, run_in, tmp_path, capsys):
     needs("pyarrow")
     from cfmgml.stores import BagStore

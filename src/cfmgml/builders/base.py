@@ -1,5 +1,6 @@
 """A kind of input in one file: `Builder` does all that `BagBuilder` asks for, but ``build``."""
 
+import codecs
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -143,8 +144,10 @@ def with_label_names(bags: BagDataset, names: Sequence[str] | NameArray | None) 
 
 
 def read_text(file: Path) -> str:
-    """A file's text."""
+    """A file's text: UTF-8, or UTF-16 where its first two bytes say so."""
+    with file.open("rb") as stream:
+        encoding = "utf-16" if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return file.read_text(encoding)
     except UnicodeDecodeError as error:
-        raise ValueError(f"a text file is not UTF-8 ({error}); save it as UTF-8.") from error
+        raise ValueError(f"{file.name} is not {error.encoding.upper()} ({error}); save it as UTF-8.") from error

@@ -182,11 +182,11 @@ def _write_stream(stream: "BagStream", folder: Path, graphs_per_partition: int, 
 
 
 def _remark(info: Mapping[str, Any]) -> None:
-    from cfmgml.reading.remarks import overlap_remark
+    from cfmgml.reading.remarks import blank_remark, overlap_remark
 
-    remark = overlap_remark(info)
-    if remark:
-        say(f"cfmgml: {remark}")
+    for remark in (blank_remark(info), overlap_remark(info)):
+        if remark:
+            say(f"cfmgml: {remark}")
 
 
 def _split(value: Any, builder: "type[BagBuilder]", name: str) -> Any:

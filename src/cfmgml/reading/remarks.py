@@ -107,3 +107,16 @@ def overlap_remark(info: JsonView) -> str | None:
         f"{overlap['n_shared_graphs']:,} in several bags: folds over bags would test what they train on; "
         "cfmgml evaluate --apart keeps them apart."
     )
+
+
+def blank_remark(info: JsonView) -> str | None:
+    """What ``info`` has to say on texts without words.
+
+    >>> blank_remark({"n_without_keywords": 1})
+    '1 text has no words but stop words: all that a model can say of it is what it says of nothing.'
+    """
+    n = info.get("n_without_keywords", 0)
+    if not n:
+        return None
+    nouns, one = ("text has", "it") if n == 1 else ("texts have", "them")
+    return f"{n:,} {nouns} no words but stop words: all that a model can say of {one} is what it says of nothing."

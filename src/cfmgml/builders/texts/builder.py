@@ -19,6 +19,7 @@ from cfmgml.builders.texts.former_sentences import former_sentences
 from cfmgml.builders.texts.keyword_graphs import (
     NO_KEYWORD,
     KeywordGraph,
+    add_beginnings,
     add_pairs,
     add_repeats,
     batch_of,
@@ -89,6 +90,9 @@ class TextBuilder(Builder):
         False, "Edges go from a word to the next: WeisfeilerLehman(edge_labels='directed') sees it."
     )
     position: bool = parameter(False, "A node that says where a sentence stands: first, last or between.")
+    beginnings: int | None = parameter(
+        None, "A node for the first letters of longer words, this many.", least=1, shown="none"
+    )
     recipe: int = parameter(RECIPE)  # FORMER_RECIPE: sentences and words as version 2 cut them
     features_version: int | None = state("features_version")  # of the description, if there is one
     vocabulary: Mapping[str, Any] | None = state("vocabulary")  # the counts that decide on keywords and edges
@@ -98,6 +102,8 @@ class TextBuilder(Builder):
     def __post_init__(self) -> None:
         if self.max_keywords is not None and self.max_keywords < 1:
             raise ValueError(f"max_keywords must be at least 1, or None for all, got {self.max_keywords}.")
+        if self.beginnings is not None and self.beginnings < 1:
+            raise ValueError(f"beginnings must be at least 1 letter, or None for none, got {self.beginnings}.")
         if self.window < 1:
             raise ValueError(f"window must be at least 1 (neighbouring words), got {self.window}.")
         if not 0 <= self.threshold <= 1:
@@ -129,7 +135,7 @@ class TextBuilder(Builder):
 
     @property
     def spelling(self) -> Spelling:
-        return Spelling(self.stem, self.case, self.numbers, apart=self.recipe == RECIPE)
+        return Spelling(self.stem, self.case, self.numbers, self.recipe == RECIPE, self.beginnings)
 
     @property
     def split(self) -> Splitter:
@@ -209,6 +215,8 @@ class TextBuilder(Builder):
                 graph.names.setdefault(key, surface)
         if self.repeats:
             add_repeats(graph, text)
+        if self.beginnings is not None:
+            add_beginnings(graph, text, self.beginnings)
         if self.pairs:
             add_pairs(graph, text)
             return graph

@@ -18,7 +18,7 @@ from cfmgml.data.bags import BagDataset
 FORMS = (".html", ".md")
 FOR, AGAINST = "230, 159, 0", "86, 180, 233"  # red, green and blue: told apart by anybody
 STRONG = 0.5  # of the strongest word of a text: written in bold
-SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~-])")
+SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>

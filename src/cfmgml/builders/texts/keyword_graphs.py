@@ -70,6 +70,25 @@ def add_repeats(graph: KeywordGraph, text: Reading) -> None:
                 graph.names[f"{key} ×{times}"] = f"{graph.names[key]} ×{times}"
 
 
+def add_beginnings(graph: KeywordGraph, text: Reading, length: int) -> None:
+    """A node for the first letters of every longer word of the graph, which words of one family share.
+
+    >>> graph = KeywordGraph({"angiogen": "angiogenesis", "gene": "gene"}, {})
+    >>> add_beginnings(graph, Reading(["angiogen", "gene"], ["angiogenesis", "gene"], [0, 1]), 5)
+    >>> list(graph.names)
+    ['angiogen', 'gene', 'angio…']
+    """
+    for key, surface in zip(text.keys, text.surfaces, strict=True):
+        name = beginning(surface, length)
+        if name is not None and key in graph.names:
+            graph.names.setdefault(name, name)
+
+
+def beginning(surface: str, length: int) -> str | None:
+    """The key of a word's first letters, which no word has; None for a word of no more letters."""
+    return f"{surface[:length]}…" if len(surface) > length else None
+
+
 def placed(graph: KeywordGraph, number: int, n_texts: int) -> KeywordGraph:
     """With a node that says where in its document a text stands; one without words stays as it is."""
     place = FIRST if number == 0 else LAST if number == n_texts - 1 else MIDDLE
@@ -132,7 +151,7 @@ def _codes(keys: Sequence[str]) -> IntArray:
 
 def word_values(text: str, node_labels: IntArray, values: FloatArray, spelling: Spelling) -> list[tuple[Word, float]]:
     """The words of a text that are nodes of its graph, each with what its node adds, the nodes that say how often it
-    comes, and half of its pairs."""
+    comes and how it begins, and half of its pairs."""
     found = [word for word, _ in find_nodes(text, node_labels, spelling)]
     value_of = dict(zip(node_labels.tolist(), values.tolist(), strict=True))
 
@@ -144,7 +163,10 @@ def word_values(text: str, node_labels: IntArray, values: FloatArray, spelling: 
         for key, value in zip(own, told([key if times == 1 else f"{key} ×{times}" for key in own]), strict=True):
             own[key] += value
     halves = [0.0, *(value / 2 for value in told([f"{one.key} {two.key}" for one, two in pairwise(found)])), 0.0]
-    return [(word, own[word.key] + halves[k] + halves[k + 1]) for k, word in enumerate(found)]
+    length = spelling.beginnings
+    shown = [word.surface if spelling.case else word.surface.casefold() for word in found]
+    begun = [0.0] * len(found) if length is None else told([beginning(one, length) or NO_KEYWORD for one in shown])
+    return [(word, own[word.key] + begun[k] + halves[k] + halves[k + 1]) for k, word in enumerate(found)]
 
 
 def find_nodes(text: str, node_labels: IntArray, spelling: Spelling) -> list[tuple[Word, int]]:

@@ -40,6 +40,7 @@ class Spelling(NamedTuple):
     case: bool = False  # us and US differ
     numbers: bool = False  # words may be digits only
     apart: bool = True  # each Han or Hiragana character is a word; version 2 of the recipe took whole runs
+    beginnings: int | None = None  # words share what they begin with, this many letters
 
 
 class Word(NamedTuple):
@@ -74,7 +75,7 @@ def words(text: str, spelling: Spelling = PLAIN) -> list[Word]:
     ['IL', '2', '40']
     """
     text = normal_form(text)
-    stem, case, numbers, _ = spelling
+    stem, case, numbers, *_ = spelling
     return [
         Word(word_key(surface, stem, case), surface, *match.span())
         for match in _pattern_for(text, spelling).finditer(text)
@@ -161,7 +162,7 @@ def read_text(text: str, spelling: Spelling, stop_words: Collection[str], gap: i
     Reading(keys=['dog', 'barks', 'cat', 'ran'], surfaces=['dog', 'barks', 'cat', 'ran'], positions=[0, 1, 4, 5])
     """
     reading, position = Reading([], [], []), 0
-    stem, case, numbers, _ = spelling
+    stem, case, numbers, *_ = spelling
     for sentence in map(normal_form, split(text)):
         for surface in _pattern_for(sentence, spelling).findall(sentence):  # as `words`, which also says where they are
             folded = surface.casefold()

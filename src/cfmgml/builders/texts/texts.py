@@ -67,6 +67,7 @@ def bags_from_texts(
     numbers: bool = False,
     order: bool = False,
     position: bool = False,
+    beginnings: int | None = None,
     recipe: int = RECIPE,
     vocabulary: Mapping[str, Any] | None = None,
     text: bool = True,
@@ -119,6 +120,9 @@ def bags_from_texts(
         "directed")`` tells which comes first; pairs tell it anyway.
     position
         Whether each text has a node that says where in its document it stands: first, last or between.
+    beginnings
+        Whether the first letters of each longer word, this many, are a node: what *angiogenesis*, *angiogenic* and
+        *angiotensin* share. None for no such nodes.
     recipe
         2 cuts sentences and words as before; bags and models from then are built that way.
     vocabulary
@@ -151,7 +155,7 @@ def bags_from_texts(
     named = features if isinstance(features, str | None) else register_description(features)
     builder = TextBuilder(
         single_graph, max_keywords, window, threshold, stop_words, stem, named, pairs, repeats, case, numbers,
-        order, position, recipe, vocabulary=vocabulary,
+        order, position, beginnings, recipe, vocabulary=vocabulary,
     )  # fmt: skip
     names = {"label_names": label_names, "bag_names": bag_names, "graph_names": graph_names}
     return builder.build(documents, Y, graph_Y=graph_Y, **names, text=text, n_jobs=n_jobs, verbose=verbose)
