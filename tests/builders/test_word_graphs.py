@@ -100,6 +100,36 @@ def test_words_of_a_family_share_their_beginning(tmp_path):
         TextBuilder(beginnings=0)
 
 
+def test_what_is_rare_is_settled_by_training_texts_alone():
+    train = bags_from_texts(["Common words here. Common words again.", "Lonely terms."])
+    kernel = kernel_named("auto", train).resolve(train.graphs)
+    new = train.builder.rebuild(["Lonely lonely terms.", "Lonely terms.", "Common words."])
+    assert kernel.features(train.graphs).shape[1] == 3  # common, words, and both
+    assert (kernel.features(new.graphs).toarray() > 0).tolist() == [[False] * 3] * 2 + [[True] * 3]
+
+
+def test_where_a_sentence_stands_can_be_learned():
+    """A label is for first sentences, whatever they say."""
+    documents = [[f"{word} results were seen", "others were shown"] for word in ("old", "new", "good", "odd") * 6]
+    roles = np.tile([[1, 0], [0, 1]], (len(documents), 1))
+    swapped = [texts if k // 4 % 2 else texts[::-1] for k, texts in enumerate(documents)]
+    right = {}
+    for position in (False, True):
+        bags = bags_from_texts(swapped, graph_Y=roles, position=position)
+        graphs = replace(bags, bag_ptr=np.arange(bags.n_graphs + 1), Y=roles, bag_names=None)
+        model = CfMGML(kernel_named("auto", bags), alpha=1e-3).fit(graphs)
+        right[position] = (model.decision_function(graphs).argmax(1) == roles.argmax(1)).mean()
+    assert right[True] == 1.0
+    assert right[False] < 0.7
+
+
+def test_a_recipe_from_elsewhere_is_refused_by_name():
+    told = TextBuilder().told()
+    told["parameters"] = {**told["parameters"], "recipe": 9}
+    with pytest.raises(ValueError, match="recipe must be 3, or 2 for the former one, got 9"):
+        builder_of(told)
+
+
 @pytest.mark.parametrize("options", [{"window": 2}, {"threshold": 0.1}])
 def test_edges_between_words_are_for_graphs_without_pairs(options):
     with pytest.raises(ValueError, match="pass pairs=False"):
