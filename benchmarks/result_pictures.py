@@ -157,17 +157,17 @@ def draw_reproduction() -> None:
 
 
 def draw_texts() -> None:
-    columns = ("average precision ↑", "macro-F1 ↑")
-    alike = "CfMGML, labels weigh the same, the whole as loud as a part, its share chosen"
-    kinds = {"tf-idf, logistic regression": "tf-idf, above 0", "tf-idf, thresholds by counts": "tf-idf",
-             alike: "ours, above 0", f"{alike}, thresholds by counts": "ours"}  # fmt: skip
-    rows = [row for row in table("texts.md", "data", "method", "folds", *columns) if row["method"] in kinds]
-    rows = [row for row in rows if row["folds"] == rows[0]["folds"]]  # others are not to be compared
-    shown = [row | {"method": f"{row['data']}: {kinds[row['method']]}"} for row in rows]
-    names = [row["method"] for row in shown]
-    titles = ("documents: average precision", "documents: macro-F1")
-    for ax, column in zip(side_by_side(titles, 6.0), columns, strict=True):
-        dots(ax, shown, column, names, {name: OURS for name in names if "ours" in name})
+    rows = table("texts.md", "data", "measure", "ours", "tf-idf")
+    measures = ("average precision", "macro-F1")
+    for ax, measure in zip(side_by_side([f"documents: {one}" for one in measures], 5.0), measures, strict=True):
+        shown = [
+            {"method": f"{row['data']}: {kind}", "value": row[kind]}
+            for row in rows
+            if row["measure"] == measure
+            for kind in ("tf-idf", "ours")
+        ]
+        names = [row["method"] for row in shown]
+        dots(ax, shown, "value", names, {name: OURS for name in names if name.endswith("ours")})
         ax.tick_params(axis="y", labelsize=8)
 
 
