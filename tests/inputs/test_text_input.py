@@ -64,6 +64,6 @@ def test_a_document_without_labels_in_the_table(tmp_path):
     (tmp_path / "l.csv").write_text("file,labels\nb.txt,x\n")
     with pytest.raises(ValueError, match=r"l.csv has no row for a.txt \(1 of 1 texts have none\)"):
         text_bags([tmp_path], labels=tmp_path / "l.csv")
-    (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="not UTF-8"):
+    (tmp_path / "a.txt").write_bytes(b"\xe9t\xe9")
+    with pytest.raises(ValueError, match="a.txt is not UTF-8"):
         text_bags([tmp_path / "a.txt"])
