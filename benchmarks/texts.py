@@ -37,7 +37,6 @@ from cfmgml.model_selection import kernel_named
 HERE = Path(__file__).resolve().parents[1] / "docs" / "results"
 ROWS, PAGE = HERE / "texts" / "rows.jsonl", HERE / "texts.md"
 N_FOLDS, N_INNER = 5, 3
-MORE_FOLDS = {"hallmarks_10": 10}
 MEASURES = {
     "bag.average_precision": "average precision ↑",
     "bag.ranking_loss": "ranking loss ↓",
@@ -67,7 +66,6 @@ def cora(folder, **options):
 
 DATA = {
     "hallmarks": ("Hallmarks of Cancer, abstracts by sentence", load_hallmarks, "bags"),
-    "hallmarks_10": ("Hallmarks of Cancer, ten outer folds", load_hallmarks, "bags"),
     "dblp_db": ("DBLP (DB), papers with references", functools.partial(load_dblp, field="DB"), "disjoint"),
     "dblp_cv": ("DBLP (CV), papers with references", functools.partial(load_dblp, field="CV"), "disjoint"),
     "dblp_dm": ("DBLP (DM), papers with references", functools.partial(load_dblp, field="DM"), "disjoint"),
@@ -230,8 +228,7 @@ METHODS = {
 }
 TITLES = {name: way.title for name, way in METHODS.items()}
 COMPARED = ("mean-3", "tf-idf-3")  # three inner folds on both sides, thresholds by counts on both
-COMPARED_ON = {"hallmarks": ("whole-counts", "tf-idf-counts"), "hallmarks_10": ("both-max", "tf-idf-counts")}
-MEASURED_WITH_MORE = ("tf-idf", "tf-idf-counts", "both-max")
+COMPARED_ON = {"hallmarks": ("whole-counts", "tf-idf-counts")}
 TOO_SLOW = {("dblp_sentences", "context"), ("dblp_sentences", "default")}  # seven minutes of a core a fold
 HALLMARKS = {
     "context": "labels ranked",
@@ -318,16 +315,12 @@ def measure(folder, only, methods, n_folds):
     done = {(row["data"], row["method"], row["fold"]): row for row in read_rows()}
     for number, data, name in product(range(n_folds), only, methods):  # a part of the table is a fair part
         way = METHODS[name]
-        if (data, name, number) in done or not planned(data, name) or number >= n_folds_of(data):
+        if (data, name, number) in done or not planned(data, name):
             continue
         if way.like and (data, way.like, number) not in done:
             raise ValueError(f"{name} takes the choice of {way.like}: measure that before.")
         bags = load(data, folder)
-        folds = [
-            one
-            for one in make_folds(bags, FoldPlan(DATA[data][2], n_folds_of(data), N_INNER, 0))
-            if one.outer == number
-        ]
+        folds = [one for one in make_folds(bags, FoldPlan(DATA[data][2], N_FOLDS, N_INNER, 0)) if one.outer == number]
         (fold,), inner = [one for one in folds if one.inner is None], [one for one in folds if one.inner is not None]
         load_bags = functools.partial(load, data, folder)
         like = done.get((data, way.like, number))
@@ -344,13 +337,7 @@ def measure(folder, only, methods, n_folds):
 
 
 def planned(data, name):
-    if data in MORE_FOLDS:
-        return name in MEASURED_WITH_MORE
     return (data, name) not in TOO_SLOW and (not METHODS[name].only or data in METHODS[name].only)
-
-
-def n_folds_of(data):
-    return MORE_FOLDS.get(data, N_FOLDS)
 
 
 def by_fold(rows):
@@ -582,7 +569,7 @@ pairs of words in abstracts) after two test rows of the longer one, Cora's and D
 def write_page():
     rows = read_rows()
     found = by_fold(rows)
-    n_all = sum(n_folds_of(data) * planned(data, name) for data, name in product(DATA, METHODS))
+    n_all = N_FOLDS * sum(planned(data, name) for data, name in product(DATA, METHODS))
     PAGE.write_text(
         PAGE_TEXT.format(
             answer=answer(found),
@@ -601,7 +588,7 @@ def main():
     parser.add_argument("--data", type=Path, help="the folder of data sets")
     parser.add_argument("--only", default=",".join(DATA), help="data sets, separated by commas")
     parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--folds", type=int, default=max(MORE_FOLDS.values()), help="how many to run at most")
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help=f"of {N_FOLDS}, how many to run")
     parser.add_argument("--table", action="store_true", help="write the page")
     given = parser.parse_args()
     if given.data is not None:
