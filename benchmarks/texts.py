@@ -153,6 +153,7 @@ METHODS = {
         "tf-idf, thresholds by counts, chosen in three inner folds",
         dict(TfIdf.compared[0].grid),
         inner=3,
+        only=(*FEW, "dblp_sentences"),
         last=COUNTS,
     ),
     "context": Way(
@@ -189,6 +190,7 @@ METHODS = {
         {"context_scale": "unit", **ALIKE},
         pairs=None,
         inner=3,
+        only=(*FEW, "dblp_sentences"),
         last=COUNTS,
     ),
     "refined": Way(
