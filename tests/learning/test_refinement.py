@@ -9,7 +9,16 @@ from cfmgml import BagDataset, CfMGML, NodeSum, Precomputed, WeisfeilerLehman, g
 from cfmgml.common.segments import segment_ids
 from cfmgml.datasets import load_digit_bags
 from cfmgml.learning.objective import RankLoss
-from cfmgml.learning.refinement import Carries, carried_labels, deal_out, held_out_scores, loss_of_graphs, refine
+from cfmgml.learning.refinement import (
+    Carries,
+    carried_labels,
+    deal_out,
+    held_out_scores,
+    loss_of_graphs,
+    refine,
+    shift_to_as_many,
+    teacher,
+)
 from cfmgml.learning.solvers.cccp import Problem, solve_cccp
 from needs import needs
 
@@ -58,7 +67,8 @@ def test_the_objective_never_rises(every, settings):
     start = rng.normal(size=(120, 5)) + (2 if every else -2)  # labels in most graphs, or in few
     solve.scores = start
     first = solve_cccp(replace(problem), 1, 5, 1e-3)
-    refined = refine(problem, first, start, start, 10, solve, None)
+    carries = Carries.by(start, ptr, relevant)
+    refined = refine(problem, first, start, start, carries, 10, solve, None)
     assert len(values) >= 4  # more than one round
     assert all(after <= before + 1e-9 for before, after in zip(values[:-1], values[1:], strict=True))
     assert refined.solution.objective == values[1::2][: len(refined.solution.objective)]
@@ -84,6 +94,31 @@ def test_every_label_is_carried_and_no_other():
 ])  # fmt: skip
 def test_how_many_labels_graphs_carry_is_seen_in_their_scores(rows, carries):
     assert Carries.by(np.array(rows, float), np.array([0, 2]), np.ones((1, 2), bool)) == carries
+
+
+@pytest.mark.parametrize(("n_labels", "several"), [([1, 2, 3], False), ([2, 2, 3], True)])
+def test_more_labels_than_graphs_show_that_graphs_carry_several(n_labels, several):
+    """Bags of 1, 2 and 3 graphs; scores with context, which find all labels of a bag in each of its graphs, do not."""
+    relevant = np.arange(4) < np.array(n_labels)[:, None]
+    assert Carries.by(np.ones((6, 4)), np.array([0, 1, 3, 6]), relevant) == Carries(True, several)
+
+
+def test_a_teacher_weighs_every_label_alike_and_does_not_shrink_more():
+    """Its terms and its penalty grow by the same factor."""
+    relevant = np.array([[True, False, False], [True, True, False]])
+    loss = RankLoss(np.array([0, 2, 3]), relevant, ~relevant, np.ones(3), term_weights="mean")
+    taught = teacher(Problem(np.eye(3), loss, 1e-2, True))
+    assert (taught.loss.loss, taught.loss.term_weights) == ("hamming", "sum")
+    assert taught.alpha == pytest.approx(1e-2 * 3 / 3)  # 1 + 1 + 1 for every bag, and one for each of three labels
+    assert teacher(taught) is taught
+
+
+def test_too_many_labels_found_in_what_was_learned_from_are_left():
+    """Of new bags fewer are found: lowering all scores would lose those."""
+    relevant = np.array([[True, False], [False, True]])
+    loss = RankLoss(np.array([0, 1, 2]), relevant, ~relevant, np.ones(2))
+    assert shift_to_as_many(np.array([[2.0, 1.0], [1.0, 2.0]]), loss) == 0.0
+    assert shift_to_as_many(np.array([[-1.0, -2.0], [-2.0, -1.0]]), loss) == 1.5
 
 
 def test_nobody_is_annotated_by_what_was_learned_from_it(digits):
@@ -139,8 +174,8 @@ def test_bags_are_held_out_with_context_too(bags, kernel):
 def test_one_fold_is_refused(digits):
     with pytest.raises(ValueError, match="refine_folds must be 0 or at least 2, got 1"):
         CfMGML(refine=1, refine_folds=1).fit(digits[0])
-    own = CfMGML(NodeSum(), alpha=1e-3, refine=1, refine_folds=0).fit(digits[0])
-    held = CfMGML(NodeSum(), alpha=1e-3, refine=1).fit(digits[0])
+    own = CfMGML(NodeSum(), alpha=1e-3, refine=1, refine_folds=0).fit(digits[0][:20])
+    held = CfMGML(NodeSum(), alpha=1e-3, refine=1).fit(digits[0][:20])
     assert not np.allclose(own.decision_function(digits[1]), held.decision_function(digits[1]))
 
 

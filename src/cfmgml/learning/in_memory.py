@@ -20,7 +20,7 @@ from cfmgml.learning.calibration import calibrate
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
 from cfmgml.learning.learned import Learned
 from cfmgml.learning.painting import share_covered
-from cfmgml.learning.refinement import Refined, held_out_scores, refine
+from cfmgml.learning.refinement import Carries, Refined, refine, taught_scores
 from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
@@ -53,9 +53,10 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         final = solution
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
-            unseen = held_out_scores(problem, scores, training.refine_folds, again, train.is_gram)
+            carries = Carries.by(scores, bags.bag_ptr, loss.relevant)
+            taught = taught_scores(problem, scores, carries, training.refine_folds, again, train.is_gram)
             near = refined.last if refined else None
-            refined = refine(problem, solution, scores, unseen, training.refine, again, near)
+            refined = refine(problem, solution, scores, taught, carries, training.refine, again, near)
             final, scores = refined.solution, refined.scores
         scorer = train.scorer(final.coef)
         thresholds = training.given_thresholds(names.tolist())

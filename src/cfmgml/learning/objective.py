@@ -108,6 +108,13 @@ class RankLoss:
         pairs = _inverse(plus * minus) if self.loss == "rank" else np.zeros(self.n_bags)
         return _inverse(plus**power) / self.n_bags, _inverse(minus**power) / self.n_bags, pairs / self.n_bags
 
+    @property
+    def weight(self) -> float:
+        """Of all terms of all bags together."""
+        plus, minus = self.relevant.sum(1), self.irrelevant.sum(1)
+        own, other, pair = self.coefficients()
+        return float(own @ plus + other @ minus + pair @ (plus * minus))
+
     # -- bag scores --------------------------------------------------------------------------
 
     def linearise(self, scores: FloatArray) -> Linearisation:

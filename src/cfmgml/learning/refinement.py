@@ -9,17 +9,20 @@ itself, as a bag of one. Rounds of annotating and learning lower one objective,
 where A gives every label of a bag to one of its graphs at least: for a fixed A it is convex in W and b, and a new A is
 taken only where it lowers the loss of the scores that are there. So J never goes up; it ends where A no longer changes.
 
-The first annotation is by scores of held-out bags: the bags are dealt out into folds, and those of a fold are scored
-by what was learned from the others. A fit's own scores of the graphs that it was learned from agree with its mistakes.
+The first annotation is half by scores learned from all bags, and half, where folds are held out, by scores learned from
+other folds: a fit's own scores of the graphs that it was learned from agree with its mistakes, those of folds come from
+fewer bags. Where every graph gets a label, they are a teacher's, in whose loss every label of every bag weighs the
+same: above all with context, it tells the graphs of a bag apart better than the loss that ranks labels.
 
 How many labels graphs carry is taken from the training data. Where the first fit finds a label in most graphs, every
-graph gets one, and, where it finds `SEVERAL` in those on average, all that score above 0; elsewhere only each label's
-best graph and those that score above 0 do, and the mean of the first fit and the last counts, since what is left out is
-not known to carry nothing.
+graph gets one. It gets all that score above 0 where bags with few graphs show that one will not do, having more labels
+than graphs; where all bags have many graphs, if the first fit finds `SEVERAL` on average. Elsewhere only each label's
+best graph and those that score above 0 are annotated, and the mean of the first fit and the last counts, since what is
+left out is not known to carry nothing.
 
-Most graphs lack most labels, so that scores learned from graphs are low, and few bags would have a graph above 0. In
-the end one number is added to all scores: the one with which as many labels are found in the training bags as they
-have. No order of labels or of graphs changes by that.
+Most graphs lack most labels, so that scores learned from graphs may be low, and few bags would have a graph above 0.
+Then one number is added to all scores in the end: the one with which as many labels are found in the training bags as
+they have. No order of labels or of graphs changes by that.
 """
 
 from collections.abc import Callable
@@ -28,7 +31,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cfmgml.common.segments import segment_ids, segment_max, take_segments
+from cfmgml.common.segments import lengths, segment_ids, segment_max, take_segments
 from cfmgml.common.typing import BoolArray, FloatArray, IntArray
 from cfmgml.learning.annotation import annotate
 from cfmgml.learning.objective import RankLoss
@@ -38,6 +41,7 @@ from cfmgml.learning.solvers.on_device import scores_on_device
 
 Solve = Callable[[Problem, Solution[Any] | None], tuple[Solution[Any], FloatArray]]  # with one nearby: weights, scores
 SEVERAL = 1.6  # labels above 0 of graphs that have any: 1.3 where graphs have one (MSRC v2), 1.9 where two (DBLP)
+CROWDED = 0.05  # of the bags that could, how many have more labels than graphs: none (MSRC v2, VOC), a third (DBLP)
 
 
 @dataclass(frozen=True)
@@ -53,17 +57,17 @@ def refine(
     problem: Problem,
     first: Solution[Any],
     scores: FloatArray,
-    held_out: FloatArray,
+    taught: FloatArray,
+    carries: "Carries",
     n_rounds: int,
     solve: Solve,
     near: Solution[Any] | None,
 ) -> Refined:
-    """Rounds of annotating and learning after a first solution; given are its scores of all graphs, and those of graphs
-    of held-out bags, which annotate in the first round."""
+    """Rounds of annotating and learning after a first solution; given are its scores of all graphs, and those that
+    annotate in the first round."""
     loss = problem.loss
-    carries = Carries.by(scores, loss.bag_ptr, loss.relevant)
     begin = near or replace(first, trail=first.trail[-1:])  # convex: where it begins does not matter to where it ends
-    last, graph_loss, own, objective = begin, None, held_out, list[float]()
+    last, graph_loss, own, objective = begin, None, taught, list[float]()
     for _ in range(n_rounds):
         new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, carries))
         if graph_loss is not None and not new.value(own) < graph_loss.value(own):
@@ -83,8 +87,29 @@ def refine(
     return Refined(replace(found, intercept=found.intercept + shift), own + shift, last)
 
 
+def teacher(problem: Problem) -> Problem:
+    """The problem in which every label of every bag weighs the same; alpha grows with the weight of all terms."""
+    own = problem.loss
+    if (own.loss, own.term_weights) == ("hamming", "sum") or not own.weight:
+        return problem
+    loss = replace(own, loss="hamming", term_weights="sum")
+    return replace(problem, loss=loss, alpha=problem.alpha * loss.weight / own.weight)
+
+
+def taught_scores(
+    problem: Problem, scores: FloatArray, carries: "Carries", n_folds: int, solve: Solve, is_gram: bool = False
+) -> FloatArray:
+    """What annotates first: the mean of the problem's own scores, or its teacher's, and those of held-out bags."""
+    teaching = teacher(problem) if carries.every else problem
+    own = scores if teaching is problem else solve(teaching, None)[1]
+    return (own + held_out_scores(teaching, own, n_folds, solve, is_gram)) / 2
+
+
 def shift_to_as_many(scores: FloatArray, loss: RankLoss) -> float:
-    """What to add to all scores so that as many labels of bags are above 0 as bags are known to have.
+    """What to add to all scores so that no fewer labels of bags are above 0 than bags are known to have.
+
+    Where there are more, nothing: of bags that were not learned from fewer will be, since scores of graphs that were
+    are further from 0.
 
     >>> relevant = np.array([[True, False], [True, True]])
     >>> shift_to_as_many(np.array([[-1., -4.], [-2., -3.]]), RankLoss(np.arange(3), relevant, ~relevant, np.ones(2)))
@@ -92,7 +117,9 @@ def shift_to_as_many(scores: FloatArray, loss: RankLoss) -> float:
     """
     known, n_labels = loss.relevant | loss.irrelevant, int(loss.relevant.sum())
     ordered = np.sort(segment_max(scores, loss.bag_ptr)[known])[::-1]
-    return -float(ordered[n_labels - 1 : n_labels + 1].mean()) if 0 < n_labels < len(ordered) else 0.0
+    if not 0 < n_labels < len(ordered):
+        return 0.0
+    return max(0.0, -float(ordered[n_labels - 1 : n_labels + 1].mean()))
 
 
 class Carries(NamedTuple):
@@ -103,12 +130,16 @@ class Carries(NamedTuple):
 
     @classmethod
     def by(cls, scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray) -> "Carries":
-        """From scores of graphs for labels that their bags are known to have."""
+        """From scores of graphs for labels that their bags are known to have, and from how many those are."""
         covered = share_covered(scores, bag_ptr, relevant)
         if covered is None or covered < COVERED:
             return cls(every=False)
-        n_labels = (relevant[segment_ids(bag_ptr)] & (scores > 0)).sum(axis=1)
-        return cls(every=True, several=bool(n_labels[n_labels > 0].mean() >= SEVERAL))
+        n_graphs, n_labels = lengths(bag_ptr), relevant.sum(axis=1)
+        could = n_graphs < n_labels.max()
+        if could.any():
+            return cls(every=True, several=bool((n_labels > n_graphs)[could].mean() >= CROWDED))
+        found = (relevant[segment_ids(bag_ptr)] & (scores > 0)).sum(axis=1)
+        return cls(every=True, several=bool(found[found > 0].mean() >= SEVERAL))
 
 
 def carried_labels(scores: FloatArray, bag_ptr: IntArray, relevant: BoolArray, carries: Carries) -> BoolArray:

@@ -80,8 +80,8 @@ class CfMGML(BagEstimator):
         Most rounds of learning again from the model's own annotation of the training graphs (`learning.refinement`),
         which labels graphs far better; 0 learns once. For ``cccp`` and bags in memory.
     refine_folds
-        The annotation that ``refine`` begins with is by scores of held-out bags, from a fit a fold; 0 takes the first
-        fit's own scores, which saves these fits and agrees with its mistakes.
+        The annotation that ``refine`` begins with is half by scores of held-out bags, from a fit a fold; 0 takes
+        scores of the graphs that were learned from alone, which saves these fits and agrees with their mistakes.
     thresholds
         The scores above which labels are predicted: ``"zero"``; ``"counts"``, where fewer held-out bags score above 0
         for a label than have it, the lower score that as many reach (`learning.thresholds`; by the same 3 more fits as
