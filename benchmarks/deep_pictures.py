@@ -222,7 +222,7 @@ def tables():
             if "bag.macro_f1_thresholds" in own[0]:
                 found = f"{np.mean([row['bag.macro_f1_thresholds'] for row in own]):.4f}"
                 cells = [found if name == "bag.macro_f1" else "-" for name in names]
-                text.append(_line(f"the same, a threshold for each label ({len(own)} folds)", cells))
+                text.append(_line(f"the same, thresholds by counts ({len(own)} folds)", cells))
         heads = ["labels", "pixel accuracy", "mean IoU", "class accuracy", "avg. precision of photos"]
         text += ["", f"### {data}: every pixel, no mask seen", "", *_head("method", heads)]
         for title, own in _of(rows, data, "pixels"):
