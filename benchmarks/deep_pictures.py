@@ -122,9 +122,11 @@ METHODS = {
     "cfmgml": ("CfMGML, deep", "deep", "alpha", ALPHAS, cfmgml_path(0)),
     "settled": ("CfMGML, deep, gamma and place chosen inside", "deep", None, None, None),  # deep_settings.py
     "again": ("CfMGML, deep, learned twice", "deep", "alpha", ALPHAS, cfmgml_path(3)),
+    "rich": ("CfMGML, rich: no network", "rich", "alpha", {"pixels": ALPHAS["pixels"]}, cfmgml_path(0)),
     "activation-maps": ("activation maps of the same encoder", "last-map", "C", CS, maps_path(["last"])),
     "pooled": (
-        "all its maps pooled, logistic regression", "deep", "C", CS, maps_path(["stride_16", "stride_32", "last"])
+        "all its maps pooled, logistic regression", "deep", "C", {"regions": CS["regions"]},
+        maps_path(["stride_16", "stride_32", "last"]),
     ),
 }  # fmt: skip
 
@@ -194,10 +196,8 @@ def write_row(data, task, bags, row):
 
 def run(data, task, path, n_jobs):
     there = {(row["data"], row["task"], row["method"], row["fold"]) for row in read_rows()}
-    for features in ("deep", "last-map"):
-        methods = [key for key, (_, own, name, *_) in METHODS.items() if own == features and name]
-        if task == "pixels" and "pooled" in methods:
-            methods.remove("pooled")
+    for features in ("deep", "last-map", "rich"):
+        methods = [key for key, (_, own, _, grids, _) in METHODS.items() if own == features and grids and task in grids]
         todo = [(key, fold) for key in methods for fold in range(10) if (data, task, key, fold) not in there]
         if not todo:
             continue
