@@ -31,6 +31,7 @@ from cfmgml.common.segments import segment_ids
 from cfmgml.datasets import bags_from_images, load_msrc_v2, load_voc2012
 from cfmgml.evaluation.folds import FoldPlan, make_folds
 from cfmgml.evaluation.pixel_truth import pixel_truth
+from cfmgml.learning.annotation import annotate
 from cfmgml.learning.painting import loudest_labels
 from cfmgml.metrics import bag_report, graph_report, pixel_measures
 
@@ -121,21 +122,31 @@ def maps_path(columns):
 METHODS = {
     "cfmgml": ("CfMGML, deep", "deep", "alpha", ALPHAS, cfmgml_path(0)),
     "settled": ("CfMGML, deep, gamma and place chosen inside", "deep", None, None, None),  # deep_settings.py
+    "both": ("CfMGML, deep, chosen inside, mean of once and twice", "deep", None, None, None),
     "again": ("CfMGML, deep, learned twice", "deep", "alpha", ALPHAS, cfmgml_path(3)),
+    "rich": ("CfMGML, rich: no network", "rich", "alpha", {"pixels": ALPHAS["pixels"]}, cfmgml_path(0)),
     "activation-maps": ("activation maps of the same encoder", "last-map", "C", CS, maps_path(["last"])),
     "pooled": (
-        "all its maps pooled, logistic regression", "deep", "C", CS, maps_path(["stride_16", "stride_32", "last"])
+        "all its maps pooled, logistic regression", "deep", "C", {"regions": CS["regions"]},
+        maps_path(["stride_16", "stride_32", "last"]),
     ),
 }  # fmt: skip
 
 
-def measure(model, test, truth):
-    scores = model.decision_function_graphs(test)
-    row = {f"bag.{key}": value for key, value in bag_report(test.Y, model.decision_function(test)).items()}
+def figures(test, of_bags, of_graphs, *, annotates=True):
+    """Both levels by scores of photos and of their graphs."""
+    row = {f"bag.{key}": value for key, value in bag_report(test.Y, of_bags).items()}
     if test.graph_Y is not None:
-        row["graph.accuracy"] = graph_report(test.graph_Y, scores)["accuracy"]
-        if isinstance(model, CfMGML):
-            row["graph.annotated"] = float((model.annotate(test) & test.graph_Y).any(axis=1).mean())
+        row["graph.accuracy"] = graph_report(test.graph_Y, of_graphs)["accuracy"]
+        if annotates:
+            told = annotate(of_graphs, test.bag_ptr, test.Y)
+            row["graph.annotated"] = float((told & test.graph_Y).any(axis=1).mean())
+    return row
+
+
+def measure(model, test, truth):
+    of_bags, of_graphs = model.decision_function(test), model.decision_function_graphs(test)
+    row = figures(test, of_bags, of_graphs, annotates=isinstance(model, CfMGML))
     if truth is None:
         return row
     for how in ("predicted", "given"):
@@ -194,10 +205,8 @@ def write_row(data, task, bags, row):
 
 def run(data, task, path, n_jobs):
     there = {(row["data"], row["task"], row["method"], row["fold"]) for row in read_rows()}
-    for features in ("deep", "last-map"):
-        methods = [key for key, (_, own, name, *_) in METHODS.items() if own == features and name]
-        if task == "pixels" and "pooled" in methods:
-            methods.remove("pooled")
+    for features in ("deep", "last-map", "rich"):
+        methods = [key for key, (_, own, _, grids, _) in METHODS.items() if own == features and grids and task in grids]
         todo = [(key, fold) for key in methods for fold in range(10) if (data, task, key, fold) not in there]
         if not todo:
             continue
@@ -222,7 +231,7 @@ def tables():
             if "bag.macro_f1_thresholds" in own[0]:
                 found = f"{np.mean([row['bag.macro_f1_thresholds'] for row in own]):.4f}"
                 cells = [found if name == "bag.macro_f1" else "-" for name in names]
-                text.append(_line(f"the same, a threshold for each label ({len(own)} folds)", cells))
+                text.append(_line(f"the same, thresholds by counts ({len(own)} folds)", cells))
         heads = ["labels", "pixel accuracy", "mean IoU", "class accuracy", "avg. precision of photos"]
         text += ["", f"### {data}: every pixel, no mask seen", "", *_head("method", heads)]
         for title, own in _of(rows, data, "pixels"):

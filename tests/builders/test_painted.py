@@ -172,6 +172,28 @@ def test_pictures_of_one_name_in_two_folders_get_two_files(tmp_path):
         assert {"a-cup.png", "b-cup.png"} <= {path.name for path in (tmp_path / made).iterdir()}
 
 
+def test_odd_pictures_are_painted_at_their_own_size(tmp_path):
+    """As they are seen: turned as EXIF says, the first frame, transparent or not; and files that are no pictures."""
+    photo, folder = Image.fromarray(PHOTO), tmp_path / "odd"
+    folder.mkdir()
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    photo.save(folder / "turned.jpg", exif=exif)
+    photo.convert("CMYK").save(folder / "cmyk.tif")
+    photo.quantize(8).save(folder / "palette.png", transparency=2)
+    photo.save(folder / "moving.gif", save_all=True, append_images=[photo.rotate(90)])
+    Image.fromarray(PHOTO[:, :, 0].astype(np.uint16) * 257).save(folder / "sixteen.png")
+    Image.fromarray(PHOTO[:1, :1]).save(folder / "pixel.png")
+    photo.resize((3000, 2)).save(folder / "line.png")
+    (folder / "cut.jpg").write_bytes((folder / "turned.jpg").read_bytes()[:2000])
+    with pytest.warns(UserWarning, match=r"1 of 8 images were (skipped, such as cut.jpg|scaled down .* line.png)"):
+        bags = bags_from_images(folder, features="paper", on_error="skip", n_jobs=1)
+    write_painting(bags, np.zeros(bags.graphs.n_nodes, dtype=int), NAMES, masks=tmp_path / "masks")
+    sizes = {path.stem: np.asarray(Image.open(path)).shape[::-1] for path in (tmp_path / "masks").glob("*.png")}
+    whole = dict.fromkeys(["cmyk", "palette", "moving", "sixteen"], (150, 100))
+    assert sizes == whole | {"turned": (100, 150), "pixel": (1, 1), "line": (3000, 2)}
+
+
 def test_saved_bags_are_told_where_their_pictures_lie(bags, painted, tmp_path):
     bags.save(tmp_path / "photos.bags")
     saved, folder = BagDataset.load(tmp_path / "photos.bags"), bags.info["folder"].path

@@ -12,12 +12,17 @@ from scipy import ndimage
 from skimage import data
 
 from cfmgml import BagDataset, CfMGML
+from cfmgml.builders.pictures import superpixels
+from cfmgml.builders.pictures.answering import answer_photo, noise_file
 from cfmgml.builders.pictures.builder import PictureBuilder
 from cfmgml.builders.pictures.felzenszwalb import felzenszwalb_regions
 from cfmgml.builders.pictures.label_maps import touching
 from cfmgml.builders.pictures.layout import cut_picture, lay_out, layout_of_bag, with_regions
 from cfmgml.builders.pictures.merging import Bounds, merge_touching
+from cfmgml.builders.pictures.slic import slic
 from cfmgml.common.segments import segment_ids
+from cfmgml.datasets import bags_from_images
+from cfmgml.web.limits import Limits
 
 BEFORE = Path(__file__).resolve().parents[1] / "fixtures" / "before_merging"
 PHOTO = np.ascontiguousarray(data.coffee()[::2, ::2])
@@ -127,6 +132,20 @@ def test_regions_can_be_found_by_any_rows():
     layout = with_regions(cut, builder, rows)
     first = segment_ids(layout.superpixels.node_ptr)[layout.node_of] == 0
     assert first.tolist() == (half == half[0]).tolist()
+
+
+def test_a_picture_is_cut_once(monkeypatch):
+    """Regions, nodes and the server's answer share one cut: it is what takes the time."""
+    cuts = []
+    monkeypatch.setattr(superpixels, "slic", lambda *given: cuts.append(1) or slic(*given))
+    bags = bags_from_images([PHOTO, PHOTO[:100]], n_jobs=1)
+    assert bags.n_graphs > 2
+    assert len(cuts) == 2
+    answer = answer_photo(noise_file(120), bags.builder, Limits())
+    assert len(cuts) == 3
+    assert answer.shown["picture"]["width"] == 120
+    layout_of_bag(bags[0], PHOTO)  # for plots and masks
+    assert len(cuts) == 4
 
 
 def test_masks_give_the_regions():

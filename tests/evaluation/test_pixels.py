@@ -1,7 +1,9 @@
 """Measures in pixels: from counts of nodes, from masks in a folder, and through `cfmgml evaluate`."""
 
+import os
 import re
 import shlex
+import signal
 
 import numpy as np
 import pytest
@@ -129,6 +131,18 @@ def test_pictures_without_a_mask_are_not_counted(world, bags, truth, tmp_path):
 def test_processes_count_the_same(world, bags, truth):
     several = pixel_truth(bags, true_maps(world), 3, n_jobs=2, folder=world / "photos")
     np.testing.assert_array_equal(several.of_nodes, truth.of_nodes)
+
+
+@pytest.mark.slow
+def test_a_map_that_kills_its_workers_is_named(world, bags):
+    def deadly():
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    deadly.__module__ = "__main__"  # sent by value
+    maps = list(true_maps(world))
+    maps[5] = deadly
+    with pytest.raises(ValueError, match=r"pixels of p05.png cannot be counted: its worker process was killed twice"):
+        pixel_truth(bags, maps, 3, n_jobs=2, folder=world / "photos")
 
 
 def test_maps_that_do_not_fit(world, bags):

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from cfmgml.builders.pictures.builder import Nodes, PictureBuilder
 from cfmgml.builders.pictures.image_files import read_mask
+from cfmgml.common.processes import Processes
 from cfmgml.data.bags import BagDataset
 from cfmgml.datasets._locate import find_data
 from cfmgml.datasets._segmented_images import Collection, Layout, load_collection, table_layout
@@ -84,8 +84,9 @@ def _devkit_layout(folder: Path, n_jobs: int | None) -> Layout:
         return root / "JPEGImages" / f"{name}.jpg", root / "SegmentationObject" / f"{name}.png"
 
     def collect() -> Collection:
-        run = Parallel(n_jobs=-1 if n_jobs is None else n_jobs)
-        classes = run(delayed(_classes_of_objects)(locate(name)[1], _class_mask(root, name)) for name in names)
+        with Processes(-1 if n_jobs is None else n_jobs) as workers:
+            masks = ((locate(name)[1].absolute(), _class_mask(root, name).absolute()) for name in names)
+            classes = list(workers.map(_classes_of_objects, masks))
         several = {name: row for name, row in zip(names, classes, strict=True) if len(set(row.values())) >= MIN_CLASSES}
         return Collection(several, list(VOC_LABELS))
 
@@ -97,8 +98,9 @@ def _class_mask(root: Path, name: str) -> Path:
     return root / "SegmentationClass" / f"{name}.png"
 
 
-def _classes_of_objects(objects_file: Path, classes_file: Path) -> dict[int, str]:
-    """The class that most pixels of each object have."""
+def _classes_of_objects(masks: tuple[Path, Path]) -> dict[int, str]:
+    """The class that most pixels of each object have, by the picture's two masks."""
+    objects_file, classes_file = masks
     objects, classes = read_mask(objects_file), read_mask(classes_file)
     if objects.shape != classes.shape:
         raise ValueError(

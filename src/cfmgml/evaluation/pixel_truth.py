@@ -6,13 +6,14 @@ nodes has: `PixelTruth`, made once, with which a painting of thousands of pictur
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from cfmgml.common.digests import digest_of
+from cfmgml.common.processes import Processes, WorkerLost
 from cfmgml.common.segments import check_index, offsets, take_segments
 from cfmgml.common.typing import ArrayLike, Index, IntArray
 from cfmgml.data.bags import BagDataset
@@ -95,10 +96,14 @@ def pixel_truth(
     n_classes = n_labels + background
     if content.get("folder") is not None:  # a worker process may have started in another one
         content["folder"] = Path(content["folder"]).absolute()
-    tables = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_count)(_alone(bags, k), truth, n_classes, content) for k, truth in enumerate(maps)
-    )
-    parts = list(tables)
+    parts = list[IntArray]()
+    with Processes(1 if n_jobs is None else n_jobs) as workers:
+        try:
+            todo = ((_alone(bags, k), truth) for k, truth in enumerate(maps))
+            for part in workers.map(partial(_count, n_classes=n_classes, content=content), todo):
+                parts.append(part)
+        except WorkerLost as error:
+            raise ValueError(f"pixels of {_name_of(bags[len(parts)])} cannot be counted: {error}") from error
     if len(parts) != bags.n_bags:
         raise ValueError(f"there must be a map for each of {bags.n_bags} bags, got {len(parts)}.")
     ptr = offsets(np.array([len(table) - 1 for table in parts]))
@@ -113,13 +118,18 @@ def _alone(bags: BagDataset, k: int) -> BagDataset:
     return replace(one, info={**one.info, "files": files})
 
 
-def _count(one: BagDataset, truth: TrueMap, n_classes: int, content: Mapping[str, Any]) -> IntArray:
+def _name_of(one: BagDataset) -> str:
+    return "this picture" if one.bag_names is None else str(one.bag_names[0])
+
+
+def _count(bag: tuple[BagDataset, TrueMap], n_classes: int, content: Mapping[str, Any]) -> IntArray:
     """(n_nodes + 1, n_classes): pixels of each class in each node; the last row is of pixels in none."""
+    one, truth = bag
     if truth is None:
         return np.zeros((one.graphs.n_nodes + 1, n_classes), dtype=np.int64)
     nodes = known_builder(one.builder).node_map(one, 0, **content)
     classes = np.asarray(truth() if callable(truth) else truth)
-    name = "this picture" if one.bag_names is None else str(one.bag_names[0])
+    name = _name_of(one)
     if classes.shape != nodes.shape:
         raise ValueError(
             f"the true classes of {name} must have its height and width, {nodes.shape}, got {classes.shape}."
