@@ -9,9 +9,10 @@ import pytest
 
 from cfmgml import CfMGML, GraphBatch, GraphHopper, NodeSum, Precomputed, WeisfeilerLehman, gram_matrix
 from cfmgml.datasets import load_digit_bags
-from cfmgml.kernels import approximation, graph_hopper, mixed_rows, node_tiles
+from cfmgml.kernels import approximation, factors, graph_hopper, mixed_rows, node_tiles
 from cfmgml.kernels.node_maps import SAMPLE, LandmarkMap
 from cfmgml.learning.objective import RankLoss
+from cfmgml.learning.solvers import on_gram
 
 
 def path_graphs(n_graphs, n_nodes=12, n_attributes=8, seed=0):
@@ -151,6 +152,15 @@ def test_steps_of_training(digits, count):
     model = CfMGML(kernel, alpha=1e-4).fit(bags)
     assert model.n_iter_ <= 550  # 481 when this was written
     assert evaluated.calls <= 1.25 * model.n_iter_ + 5 * len(model.objective_)
+
+
+def test_products_of_training_over_a_gram_matrix(digits, count):
+    """One a step, some for steps that were too long, and one for a gradient's norm where it may be enough."""
+    bags, kernel = digits
+    products, decompositions = count(on_gram, "sums_of_rows"), count(factors.linalg, "eigh")
+    model = CfMGML(kernel, alpha=1e-4).fit(bags)
+    assert products.calls <= 1.5 * model.n_iter_ + 10 * len(model.objective_)
+    assert decompositions.calls == 0
 
 
 def test_a_path_takes_fewer_steps_than_its_parts(digits):

@@ -53,16 +53,29 @@ def value_error(values: FloatArray, truth: FloatArray) -> float:
 def factorize(K: FloatArray) -> Factor:
     """Factor a Gram matrix by its eigenvectors; directions that rounding has swallowed are left out."""
     values, vectors = linalg.eigh(K.astype(np.float64, copy=False), check_finite=False)
-    # Rounding moves an eigenvalue by about eps times the largest one in the decomposition, and by about
-    # eps sqrt(n) through independent errors of the entries, which matters for float32.
-    lost = max(
-        values[-1] * len(K) * np.finfo(np.float64).eps, np.sqrt(len(K)) * np.finfo(K.dtype).eps * np.abs(K).max()
-    )
-    keep = values > lost
+    keep = values > rounding_of(K, values[-1])
     if not keep.any():
         return Factor(np.zeros((len(K), 1)), np.arange(len(K)), np.zeros((len(K), 1)))
     roots = np.sqrt(values[keep])
     return Factor(vectors[:, keep] * roots, np.arange(len(K)), vectors[:, keep] / roots)
+
+
+def has_negative_directions(K: FloatArray) -> bool:
+    """Whether a Gram matrix has negative eigenvalues that are more than rounding.
+
+    >>> has_negative_directions(np.ones((2, 2))), has_negative_directions(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (False, True)
+    """
+    moved = K.astype(np.float64, order="F")
+    moved.flat[:: len(K) + 1] += rounding_of(K, np.abs(K).sum(axis=0).max())  # no eigenvalue is larger
+    return bool(linalg.lapack.dpotrf(moved, lower=1, clean=0, overwrite_a=1)[1])
+
+
+def rounding_of(K: FloatArray, largest: float) -> float:
+    """How far rounding moves eigenvalues: by about eps times the ``largest`` one in a decomposition, and by about
+    eps sqrt(n) through independent errors of the entries, which matters for float32."""
+    of_entries = np.sqrt(len(K)) * np.finfo(K.dtype).eps * np.abs(K).max()
+    return float(max(largest * len(K) * np.finfo(np.float64).eps, of_entries))
 
 
 def factorize_by_pivots(

@@ -24,6 +24,7 @@ from cfmgml.learning.refinement import Carries, Refined, refine, taught_scores
 from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
+from cfmgml.learning.solvers.on_gram import solve_cccp_on_gram
 from cfmgml.learning.solvers.paper import solve_paper, solve_printed
 from cfmgml.learning.thresholds import ZERO, thresholds_by_counts
 from cfmgml.learning.training import Training
@@ -38,7 +39,7 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     labels, known = check_targets(bags, Y)
     kernel = choose_kernel(how.kernel, bags.graphs).resolve(bags.graphs)  # anew, if it was resolved: on these
     context = Context(bags.bag_ptr, float(how.context), how.context_scale)
-    train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, keep_on_device=how.is_cccp)
+    train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, gram_will_do=how.is_cccp)
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
     solution: Solution[Any] | None = None
     refined: Refined | None = None
@@ -89,7 +90,9 @@ def _solve(
         trail = () if last is None else last.trail
         solution: Solution[Any]
         limits = rounds, steps, training.tol
-        if training.compute.on_numpy:
+        if training.compute.on_numpy and is_gram:
+            solution, scores = solve_cccp_on_gram(problem, *limits, tell, trail)
+        elif training.compute.on_numpy:
             solution = solve_cccp(problem, *limits, tell, trail)
             scores = np.asarray(problem.rows @ solution.coef) + solution.intercept
         else:

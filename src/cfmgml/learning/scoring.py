@@ -21,7 +21,7 @@ from cfmgml.kernels.approximation import settle_rank, told
 from cfmgml.kernels.base import Kernel, normalising_scale
 from cfmgml.kernels.compose import scale_rows
 from cfmgml.kernels.context import Context, bag_lengths
-from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots
+from cfmgml.kernels.factors import Factor, factorize, factorize_by_pivots, has_negative_directions
 from cfmgml.kernels.gram import GramColumns, compute_gram, gram_on_device
 from cfmgml.kernels.node_pairs import NodePairKernel
 from cfmgml.learning.seen import Seen
@@ -183,7 +183,7 @@ class TrainingRows:
     features: Rows | None  # of an explicit map; with context where they are dense
     factor: Factor | None  # of a Gram matrix; with context, unless only some of its columns are there
     compute: Compute
-    is_gram: bool = False  # the rows are the Gram matrix itself, as a tensor on the device
+    is_gram: bool = False  # the rows are the Gram matrix itself; with a device, a tensor there
     merged: UnsharedColumns | None = None  # of sparse features
     approximation_error: float | None = 0.0  # of kernel values, on graphs kept aside; None: not measured
     seen: Seen | None = None  # what a model remembers of these graphs; None: its scorer keeps all, or they are too few
@@ -191,13 +191,15 @@ class TrainingRows:
     def scorer(self, coef: FloatArray) -> Scorer:
         """Both parts of a score side by side if there is context (`cfmgml.kernels.context.join_parts` adds them up)."""
         context, factor = self.context, self.factor
-        if self.is_gram:
-            return self._dual(self.graphs, context.split_duals(coef))
         if self.features is not None:
-            if factor is not None:
+            if self.is_gram:
+                coef = np.asarray(self.features.T @ coef)
+            elif factor is not None:
                 coef = np.asarray(self.features[factor.landmarks].T @ (factor.projection @ coef))
             weights = context.split_weights(coef)
             return ExplicitScorer(self.kernel, weights if self.merged is None else self.merged.spread(weights))
+        if self.is_gram:
+            return self._dual(self.graphs, context.split_duals(coef))
         assert factor is not None
         if len(factor.landmarks) == self.graphs.n_graphs and len(coef) == factor.projection.shape[1]:
             return self._dual(self.graphs, context.split_duals(factor.projection @ coef))
@@ -213,13 +215,14 @@ def training_rows(
     context: Context,
     compute: Compute,
     rank: int | str | None = None,
-    keep_on_device: bool = True,
+    gram_will_do: bool = False,
 ) -> TrainingRows:
-    """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix.
+    """Rows for the solver: explicit features where the kernel has them, else a factor of its Gram matrix, or, if that
+    ``gram_will_do``, the matrix itself.
 
-    Dense features wider than there are graphs are replaced by the factor of their (smaller) Gram matrix, and columns of
-    sparse ones that one graph has alone are merged. On a device whose solver computes there the Gram matrix stays.
-    Which of this is done with ``rank="auto"`` is `cfmgml.kernels.approximation`'s to say.
+    Dense features wider than there are graphs are replaced by their (smaller) Gram matrix or its factor, and columns of
+    sparse ones that one graph has alone are merged. Which of this is done with ``rank="auto"`` is
+    `cfmgml.kernels.approximation`'s to say.
     """
     how = settle_rank(kernel, graphs, rank, compute)
     kernel, context = how.kernel, context.settled(how.kernel, graphs, compute)
@@ -233,7 +236,10 @@ def training_rows(
         features = context.of_rows(features)
         if features.shape[1] <= features.shape[0]:
             return made(features, features=features, factor=None)
-        factor = factorize(np.asarray(features @ features.T))
+        K = np.asarray(features @ features.T)
+        if gram_will_do and compute.on_numpy:
+            return made(K, features=features, factor=None, is_gram=True)
+        factor = factorize(K)
         return made(factor.X, features=features, factor=factor)
     if how.rank is not None:
         factor = factorize_by_pivots(kernel, graphs, how.rank, compute, how.aside)
@@ -242,10 +248,13 @@ def training_rows(
         seen = Seen.of_factor(factor.X, factor.landmarks)
         rows = context.of_rows(factor.X)
         return made(rows, features=None, factor=factor, approximation_error=factor.error, seen=seen)
-    if not compute.on_numpy and keep_on_device:
+    if not compute.on_numpy and gram_will_do:
         gram = gram_on_device(kernel, graphs, compute)
         return made(context.of_gram(gram), features=None, factor=None, is_gram=True)
-    factor = factorize(context.of_gram(compute_gram(kernel, graphs, compute)))
+    K = context.of_gram(compute_gram(kernel, graphs, compute))
+    if gram_will_do and not has_negative_directions(K):
+        return made(K, features=None, factor=None, is_gram=True)
+    factor = factorize(K)
     return made(factor.X, features=None, factor=factor)
 
 

@@ -20,6 +20,7 @@ CURVATURE = 0.03  # of .1, .03, .01 and .003, the fewest steps over alphas from 
 CURVATURE_OF_SLOPE = 0.2  # of .07, .2 and .6, the fewest steps with HLK's terms, which are 20 times smaller
 ROUND_GAIN = 1e-3  # a round that lowers the objective by less, relatively, is the last
 FULL_BLOCK = 4  # labels that a product of dense matrices takes at a time
+NEAR = 1.5  # times what is enough: from there on a gradient's norm is looked at after each step, even if it is dear
 SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-6 of the first one's norm
 
 
@@ -126,10 +127,10 @@ class Problem:
         return np.zeros((self.rows.shape[1] + self.fit_intercept) * self.n_labels, dtype=self.rows.dtype)
 
     def scales(self) -> FloatArray:
-        settings = self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels, self._curvature()
+        settings = self.loss.n_bags, self.alpha, self.fit_intercept, self.n_labels, self.curvature()
         return units_of_theta(column_squares(self.rows), *settings).astype(self.rows.dtype, copy=False)
 
-    def _curvature(self) -> float:
+    def curvature(self) -> float:
         """Less where terms are small: a loss bends about as much as it slopes at zero."""
         slope = self.loss.value_and_gradient(np.zeros((self.rows.shape[0], self.n_labels)))[1]
         return min(CURVATURE, CURVATURE_OF_SLOPE * float(np.abs(slope).mean()) * self.loss.n_bags) or CURVATURE
@@ -226,18 +227,23 @@ def minimise_bound(
     resume: tuple[State[Vector], int] | None = None,
 ) -> tuple[Vector, int, float]:
     """One round: L-BFGS in a space until the true gradient's norm is ``enough``; point, steps and that norm."""
-    function = space.function(bound)
+    function, look_every = space.function(bound), getattr(space, "look_every", 1)
     state, steps = (State.start(function, space.enter(theta)), 0) if resume is None else resume
     norm = space.steepness(space.lower(state.gradient))
     on_step(state, steps)
     if norm > enough and steps < max_iter:
-        states = descend(function, state, algebra=space)
+        states, ratio = descend(function, state, algebra=space), norm / float(space.norm(state.gradient))
         for state in states:
             steps += 1
-            norm = space.steepness(space.lower(state.gradient))
             on_step(state, steps)
-            if norm <= enough or steps >= max_iter:
-                break
+            is_last = steps >= max_iter
+            if is_last or steps % look_every == 0 or ratio * float(space.norm(state.gradient)) <= NEAR * enough:
+                norm = space.steepness(space.lower(state.gradient))
+                ratio = norm / (float(space.norm(state.gradient)) or 1.0)
+                if norm <= enough or is_last:
+                    break
+        else:
+            norm = space.steepness(space.lower(state.gradient))
     return space.leave(state.point), steps, norm
 
 

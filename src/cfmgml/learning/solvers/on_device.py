@@ -35,8 +35,10 @@ def solve_cccp_on_device(
     return solution, there.scores(solution.trail[-1]).cpu().numpy()
 
 
-def scores_on_device(columns: "torch.Tensor", coef: FloatArray) -> FloatArray:
-    """Kernel values with other graphs, times a coefficient for each of these."""
+def scores_on_device(columns: "torch.Tensor | FloatArray", coef: FloatArray) -> FloatArray:
+    """Kernel values with other graphs, wherever they are, times a coefficient for each of these."""
+    if isinstance(columns, np.ndarray):
+        return np.asarray(columns @ coef)
     import torch
 
     weights = torch.from_numpy(np.ascontiguousarray(coef)).to(columns)
