@@ -174,7 +174,7 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
         (
             "predict base.bags new",
             1,
-            "base.bags holds bags (a BagDataset), not a model (a CfMGML). Learn one from them: cfmgml train base.bags -o",
+            "base.bags holds bags (a BagDataset), not a model (a CfMGML). Learn one from them: cfmgml train base.bags",
         ),
         ("predict nowhere.cfmgml new", 1, "there is no file nowhere.cfmgml"),
         ("predict base.cfmgml papers.jsonl", 1, "must have a column image, file, filename or path; it has id, text"),
