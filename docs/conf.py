@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "backreferences_dir": None,
     "remove_config_comments": True,
+    "capture_repr": (),  # what a script prints is shown; what a drawing function returns is not
 }
 
 html_theme = "pydata_sphinx_theme"

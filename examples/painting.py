@@ -10,21 +10,22 @@ Every pixel gets one of the labels, or none, by a model that was told only what 
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from cfmgml import CfMGML, NodeSum
 from cfmgml.builders.painted import label_map
 from cfmgml.demo.models import load_photos, photo_bags
 from cfmgml.plots import plot_bag
 
-photos = load_photos()
+photos = {name: photo for name, photo in load_photos().items() if name in ("chelsea", "coffee", "flower", "hubble")}
 crops = photo_bags(photos, n_crops=16, seed=0)
 model = CfMGML(NodeSum(gamma=crops.builder.gamma), alpha=1e-3).fit(crops)
 
 # %%
 # `paint` says for each superpixel which label it has, `label_map` for each pixel.
 
-photo = photos["astronaut"][::2, ::2]
-bags = replace(model.builder_.rebuild([photo]), label_names=model.label_names_)
+photo = photos["coffee"][::2, ::2]
+bags = replace(model.builder_.rebuild([photo]), label_names=model.label_names_, bag_names=np.array(["coffee"]))
 painted = model.paint(bags)
 pixels = label_map(bags, painted, image=photo)
 for label, name in enumerate(model.label_names_):

@@ -48,9 +48,9 @@ def make_photos(folder, n_photos, masks=None, table=None, seed=0):
         Path(table).write_text("\n".join(lines) + "\n")
 
 
-def make_collection(folder, n_photos, seed=0):
-    """Photos, masks and tables as MSRC v2 has them, with a class for every surface."""
-    rng, folder, classes = np.random.default_rng(seed), Path(folder), list(COLOURS)
+def make_collection(folder, n_photos, seed=0, classes=tuple(COLOURS)):
+    """Photos, masks and tables as MSRC v2 has them, with a class for every surface, whatever they are called."""
+    rng, folder, surfaces = np.random.default_rng(seed), Path(folder), list(COLOURS)
     for part in ("images", "segments"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     lines = ["image,segment,class_id"]
@@ -58,7 +58,7 @@ def make_collection(folder, n_photos, seed=0):
         pixels, mask, kinds = draw_photo(rng)
         Image.fromarray(pixels).save(folder / "images" / f"p{k:02}.png")
         Image.fromarray(mask).save(folder / "segments" / f"p{k:02}.png")
-        lines += [f"p{k:02},{number},{classes.index(kind) + 1}" for number, kind in enumerate(kinds, start=1)]
+        lines += [f"p{k:02},{number},{surfaces.index(kind) + 1}" for number, kind in enumerate(kinds, start=1)]
     (folder / "segments.csv").write_text("\n".join(lines) + "\n")
     rows = [f"{number},{name}" for number, name in enumerate(classes, start=1)]
     (folder / "classes.csv").write_text("\n".join(["id,name", *rows]) + "\n")

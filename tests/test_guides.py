@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import tomllib
 
 import numpy as np
 import pytest
@@ -143,8 +144,12 @@ def test_own_input(tmp_path, capsys, monkeypatch):
     from cfmgml.data import builder
 
     monkeypatch.setattr(builder, "_registered", dict(builder._registered))
+    page = "docs/guides/own-input.md"
     with contextlib.chdir(tmp_path):
-        follow("docs/guides/own-input.md")
+        known = follow(page)
+    (said,) = (block.body for block in blocks(page) if block.language == "text")
+    points = tomllib.loads(said)["project"]["entry-points"]  # that they are found: web/test_melodies.py
+    assert known[points["cfmgml.builders"]["melodies"].partition(":")[2]].kind == "melodies"
     assert "MelodyBuilder(repeats=False)\n[[ True False]\n [False  True]]" in capsys.readouterr().out
 
 

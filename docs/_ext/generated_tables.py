@@ -14,9 +14,14 @@ def add_title(app: Any, docname: str, source: list[str]) -> None:
     source[0] = f"# {subject.replace('_', ' ').capitalize()}: {rest[-1].replace('_', ' ')}\n\n{source[0]}"
 
 
+MANY_LETTERS = 30
+
+
 def keep_together(app: Any, doctree: nodes.document) -> None:
-    """``0.945 ± 0.007`` stays on one line of its cell."""
+    """``0.945 ± 0.007`` stays on one line of its cell, and a sentence has a column that holds more than a word."""
     for entry in doctree.findall(nodes.entry):
+        if len(entry.astext()) > MANY_LETTERS and not isinstance(entry.parent.parent, nodes.thead):
+            entry["classes"].append("words")
         for text in list(entry.findall(nodes.Text)):
             if "±" in text:
                 text.parent.replace(text, nodes.Text(text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")))

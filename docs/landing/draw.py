@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 SIZE = (480, 360)
 MARGIN = 12
 PICTURES = {  # name: the example, and which part of its figure (left, top, right, bottom, as shares)
-    "photo": ("painting", (0, 0, 1, 1)),
+    "photo": ("painting", (0, 0.24, 1, 0.8)),
     "text": ("sentences", (0, 0, 0.62, 1)),
     "molecule": ("deciding_atoms", (0, 0.1, 1, 1)),
     "digits": ("digits", (0, 0.17, 1, 0.83)),

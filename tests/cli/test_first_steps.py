@@ -1,6 +1,7 @@
 """What a newcomer types: short help, words nearly right, raw input where bags are wanted, and what messages say."""
 
 import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,13 @@ def errors(capsys):
 def test_short_help(command, capsys):
     assert main([*command, "-h"]) == 0
     assert f"Usage: {' '.join(['cfmgml', *command])}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [[], ["build"]])
+def test_the_list_of_commands_is_whole(command, capsys):
+    assert main([*command, "-h"]) == 0
+    listed = capsys.readouterr().out.partition("Commands:")[2]
+    assert not re.search(r"\w\.\.\.$", listed, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,11 @@ def test_input_built_another_way_is_refused_with_the_command(world, run_in, phot
     ("command", "status", "message"),
     [
         ("predict base.cfmgml new -o x.xls", 1, "x.xls must end in one of .csv"),
-        ("predict base.bags new", 1, "base.bags holds bags (a BagDataset), not a model (a CfMGML)"),
+        (
+            "predict base.bags new",
+            1,
+            "base.bags holds bags (a BagDataset), not a model (a CfMGML). Learn one from them: cfmgml train base.bags",
+        ),
         ("predict nowhere.cfmgml new", 1, "there is no file nowhere.cfmgml"),
         ("predict base.cfmgml papers.jsonl", 1, "must have a column image, file, filename or path; it has id, text"),
         ("predict base.cfmgml base.bags --max-regions 3", 2, "--max-regions is for raw input"),

@@ -23,11 +23,11 @@ from cfmgml.common.printable import screened
 
 COMMANDS = {  # in the order in which one needs them, each with a line for the list; None: its help's first sentence
     "demo": "Learn handwritten digits, compare methods, write a page.",
-    "build": None,
+    "build": "Make a file of bags from pictures, texts, graphs, ...",
     "train": None,
-    "predict": None,
+    "predict": "Predict labels of bags, of their graphs, of nodes.",
     "evaluate": "Compare methods on your own bags by cross-validation.",
-    "inspect": None,
+    "inspect": "Say what is in a data set, a store or a model.",
     "serve": "Show a model in the browser.",
     "reproduce": "Run the paper's experiments: tables and a report.",
     "bench": "Measure this library against its peers, from a clone.",
@@ -144,7 +144,7 @@ def _front_door(
 for _name, _line in COMMANDS.items():
     _module = importlib.import_module(f"cfmgml.cli.{_name}")
     if _name == "build":
-        app.add_typer(_module.build)
+        app.add_typer(_module.build, short_help=_line)
     else:
         _kind = getattr(_module, "Command", None)
         app.command(_name, cls=_kind, help=_module.HELP, short_help=_line)(getattr(_module, _name))

@@ -52,7 +52,8 @@ def _commands() -> dict[str, Any]:
     for builder in all_kinds().values():
         if builder.reads_files:
             words = builder.help or f"Each file of {builder.nouns} becomes a bag."
-            group.command(builder.command or builder.kind, help=words)(_command(builder))
+            line = words.partition("\n\n")[0]
+            group.command(builder.command or builder.kind, help=words, short_help=line)(_command(builder))
     return dict(typer.main.get_group(group).commands)
 
 

@@ -149,7 +149,9 @@ def load_arrays(path: str | Path, kind: str) -> tuple[Json, dict[str, Array]]:
     """Read what `save_arrays` wrote; a truncated, foreign, damaged or newer file is refused."""
     with _opened(path) as (archive, header):
         if header["kind"] != kind:
-            raise ValueError(f"{path} holds {_in_words(header['kind'])}, not {_in_words(kind)}.")
+            is_bags_for_a_model = (header["kind"], kind) == ("BagDataset", "CfMGML")
+            hint = f" Learn one from them: cfmgml train {path} -o MODEL.cfmgml" if is_bags_for_a_model else ""
+            raise ValueError(f"{path} holds {_in_words(header['kind'])}, not {_in_words(kind)}.{hint}")
         gib = sum(entry.file_size for entry in archive.infolist()) / 2**30
         if gib > physical_gib():  # before it tries
             here = physical_gib()

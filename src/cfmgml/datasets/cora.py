@@ -60,11 +60,8 @@ def load_cora_topics(
 
     Examples
     --------
-    >>> load_cora_topics("/nowhere")
-    Traceback (most recent call last):
-      ...
-    FileNotFoundError: no data set cora_topics at /nowhere, which is not there. Put papers.jsonl.gz into a folder
-    cora_topics, and pass that folder or the one that holds it, or name the latter in the environment's CFMGML_DATA.
+    >>> load_cora_topics().label_names[:2].tolist()
+    ['Artificial_Intelligence/Agents', 'Artificial_Intelligence/Data_Mining']
     """
     if n_labels is not None and n_labels < 1:
         raise ValueError(f"n_labels must be at least 1, or None for all, got {n_labels}.")

@@ -61,11 +61,8 @@ def load_dblp(
 
     Examples
     --------
-    >>> load_dblp("/nowhere", field="DB", target="venue", min_references=4)
-    Traceback (most recent call last):
-      ...
-    FileNotFoundError: no data set dblp_acm at /nowhere, which is not there. Put papers.jsonl.gz into a folder dblp_acm,
-    and pass that folder or the one that holds it, or name the latter in the environment's CFMGML_DATA.
+    >>> load_dblp(field="DB", target="venue", min_references=4).label_names.tolist()
+    ['cikm', 'icml', 'kdd', 'mm', 'pods', 'sigmod', 'uai', 'vldb']
     """
     if target not in ("topics", "venue", "field", None):
         raise ValueError(f"target must be 'topics', 'venue', 'field' or None, got {target!r}.")

@@ -50,11 +50,8 @@ def load_hallmarks(
 
     Examples
     --------
-    >>> load_hallmarks("/nowhere")
-    Traceback (most recent call last):
-      ...
-    FileNotFoundError: no data set hoc_sentences at /nowhere, which is not there. Put sentences.jsonl.gz into a folder
-    hoc_sentences, and pass that folder or the one that holds it, or name the latter in the environment's CFMGML_DATA.
+    >>> load_hallmarks().label_names[:2].tolist()
+    ['Activating invasion and metastasis', 'Avoiding immune destruction']
     """
     file = _find(path)
     selection = {"labelled_only": labelled_only}

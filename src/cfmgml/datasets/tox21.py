@@ -54,11 +54,8 @@ def load_tox21(
 
     Examples
     --------
-    >>> load_tox21("/nowhere")
-    Traceback (most recent call last):
-      ...
-    FileNotFoundError: no data set tox21 at /nowhere, which is not there. Put tox21.csv into a folder tox21, and pass
-    that folder or the one that holds it, or name the latter in the environment's CFMGML_DATA.
+    >>> load_tox21(fragments="brics").label_names[:3].tolist()
+    ['NR-AR', 'NR-AR-LBD', 'NR-AhR']
     """
     file = find_data("tox21", path, markers=[FILE], contents=FILE) / FILE
     known = [field.name for field in fields(MoleculeBuilder)]

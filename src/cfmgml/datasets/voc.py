@@ -59,8 +59,8 @@ def load_voc2012(
 
     Examples
     --------
-    >>> load_voc2012()  # doctest: +SKIP
-    BagDataset(1,053 bags, 4,141 graphs, 20 labels; 2.33 labels a bag, graph labels)
+    >>> load_voc2012().label_names[:3].tolist()
+    ['aeroplane', 'bicycle', 'bird']
     """
     folder = find_data(
         "voc2012_multi",

@@ -49,8 +49,8 @@ class TorchEncoder:
     Examples
     --------
     >>> import torch
-    >>> encoder = TorchEncoder(torch.nn.Conv2d(3, 5, 32, stride=32), "patches")  # doctest: +SKIP
-    >>> [one.shape for one in encoder.maps([np.zeros((60, 90, 3), dtype=np.uint8)])[0]]  # doctest: +SKIP
+    >>> encoder = TorchEncoder(torch.nn.Conv2d(3, 5, 32, stride=32), "patches")
+    >>> [one.shape for one in encoder.maps([np.zeros((60, 90, 3), dtype=np.uint8)])[0]]
     [(4, 6, 5)]
     """
 
