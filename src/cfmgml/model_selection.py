@@ -30,7 +30,7 @@ from cfmgml.model.cfmgml import CfMGML
 
 __all__ = [
     "AlphaChoice", "CfMGMLCV", "Choice", "candidate_kernels", "choose_alpha", "choose_kernel_and_alpha", "choose_way",
-    "kernel_named",
+    "fit_as_chosen", "kernel_named",
 ]  # fmt: skip
 
 ALPHAS = ONCE
@@ -170,6 +170,22 @@ def choose_alpha(
     alpha = max(scores, key=lambda alpha: scores[alpha])  # the first of equals: the largest
     judged = _judged_thresholds(held_out, tried.index(alpha), labels, known, label_names_of(bags, labels).tolist())
     return AlphaChoice(alpha, scores, *judged)
+
+
+def fit_as_chosen(model: CfMGML, bags: BagDataset, choice: AlphaChoice) -> CfMGML:
+    """A model like this one, fitted with the alpha chosen, as it was tried: down the path from the largest alpha.
+
+    Begun at a small alpha the solver may end in a worse place: with deep nodes of MSRC v2 and alpha 1e-5 the objective
+    was .0187 instead of .0073.
+
+    Examples
+    --------
+    >>> from cfmgml.datasets import load_digit_bags
+    >>> bags = load_digit_bags(n_bags=40)
+    >>> fit_as_chosen(CfMGML(), bags, choose_alpha(CfMGML(), bags, alphas=[1.0, 1e-4])).alpha
+    0.0001
+    """
+    return model.fit_path(bags, [alpha for alpha in choice.scores if alpha >= choice.alpha])[-1]
 
 
 HeldOut = tuple[IntArray, list[FloatArray]]  # the bags of a fold, and their scores with each alpha
@@ -422,7 +438,6 @@ class CfMGMLCV(BagEstimator):
         tried = ways(self.context, self.refine, self.context_scale or known_builder(bags.builder).context_scale)
         how = ("kernel", "rank", "dtype", "device", "n_jobs", "random_state", "verbose")
         model = CfMGML(**{name: getattr(self, name) for name in how})
-        settings: dict[str, Any] = dict(next(iter(tried.values())).settings)
         self.choice_ = None
         if can_choose(bags):
             n_fits = len(tried) * (self.n_measured or self.n_folds)
@@ -437,8 +452,10 @@ class CfMGMLCV(BagEstimator):
                     on_fold=lambda: tell(1),
                 )
             best = self.choice_.tried[self.choice_.name]
-            settings = {**tried[self.choice_.name].settings, "alpha": best.alpha, "thresholds": best.thresholds or ZERO}
-        self.model_ = model.set_params(**settings).fit(bags)
+            model.set_params(**tried[self.choice_.name].settings, thresholds=best.thresholds or ZERO)
+            self.model_ = fit_as_chosen(model, bags, best)
+        else:
+            self.model_ = model.set_params(**next(iter(tried.values())).settings).fit(bags)
         return self
 
     def decision_function_graphs(self, X: BagDataset) -> FloatArray:

@@ -158,7 +158,7 @@ def train(
     from cfmgml.data.builder import known_builder
     from cfmgml.learning.ways import ways
     from cfmgml.model.cfmgml import CfMGML
-    from cfmgml.model_selection import candidate_kernels, kernel_named
+    from cfmgml.model_selection import candidate_kernels, fit_as_chosen, kernel_named
     from cfmgml.scale import fit_store
     from cfmgml.stores import BagStore
 
@@ -213,7 +213,7 @@ def train(
     if isinstance(bags, BagStore):
         fit_store(model, bags, engine=engine, checkpoint=checkpoint, cache=cache)
     else:
-        model.fit(bags)
+        model = model.fit(bags) if settled is None else fit_as_chosen(model, bags, settled)
         _mention_approximation(model.approximation_error_)
     model.set_params(verbose=False).save(out)
     say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
