@@ -232,7 +232,7 @@ def minimise_bound(
     norm = space.steepness(space.lower(state.gradient))
     on_step(state, steps)
     if norm > enough and steps < max_iter:
-        states, ratio = descend(function, state, algebra=space), norm / float(space.norm(state.gradient))
+        states, ratio = descend(function, state, algebra=space), norm / (float(space.norm(state.gradient)) or 1.0)
         for state in states:
             steps += 1
             on_step(state, steps)

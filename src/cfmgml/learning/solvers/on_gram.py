@@ -163,7 +163,7 @@ def mix(gram: FloatArray, alpha: float, bend: float) -> FloatArray:
         inverse[rows, rows] = np.tril(inverse[rows, rows]) + np.tril(inverse[rows, rows], -1).T
         out[start:, rows] = inverse[start:, rows] * (-alpha / bend)
         out[rows, start:] = out[start:, rows].T
-    out.flat[:: len(gram) + 1] += 1 / bend
+    out.flat[:: len(gram) + 1] = (1 - alpha * inverse.diagonal()) / bend  # they cancel: not in the precision of K
     return out
 
 
