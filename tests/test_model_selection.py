@@ -15,14 +15,13 @@ from cfmgml.learning.ways import ways
 from cfmgml.metrics import bag_report
 from cfmgml.model_selection import (
     CfMGMLCV,
-    can_choose,
     candidate_kernels,
     choose_alpha,
     choose_kernel_and_alpha,
     choose_way,
     kernel_named,
-    sample_of,
 )
+from cfmgml.model_selection.alphas import can_choose, sample_of
 from examples import random_bags
 from made_up import rings_and_chains
 

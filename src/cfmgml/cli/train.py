@@ -300,7 +300,9 @@ def _choose_kernel(
 ) -> "tuple[Kernel, AlphaChoice | None] | None":
     """The best of the kernels, and the alpha that was best with it if all bags were looked at; None without any."""
     from cfmgml.common.progress import progress
-    from cfmgml.model_selection import ALPHAS, KERNEL_GRAPHS, can_choose, choose_kernel_and_alpha, sample_of
+    from cfmgml.model_selection import choose_kernel_and_alpha
+    from cfmgml.model_selection.alphas import ALPHAS, can_choose, sample_of
+    from cfmgml.model_selection.choices import KERNEL_GRAPHS
     from cfmgml.stores import BagStore
 
     if len(tried) < 2:
@@ -325,7 +327,9 @@ def _choose_way(
     """The best of the ways to learn, and the alpha that was best with it if all bags were looked at."""
     from cfmgml.common.progress import progress
     from cfmgml.data.bags import BagDataset
-    from cfmgml.model_selection import KERNEL_GRAPHS, can_choose, choose_way, sample_of
+    from cfmgml.model_selection import choose_way
+    from cfmgml.model_selection.alphas import can_choose, sample_of
+    from cfmgml.model_selection.choices import KERNEL_GRAPHS
 
     first = next(iter(tried.values()))
     if len(tried) < 2 or not isinstance(bags, BagDataset):
