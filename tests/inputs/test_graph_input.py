@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from cfmgml import CfMGML, GraphBatch
 from cfmgml.data.checks import label_codes
 from file_input import graph_bags
 from made_up import make_molecules, make_tudataset
@@ -58,6 +59,24 @@ def test_graphml_files_side_by_side_with_weights(tmp_path):
     assert bags.graphs.edge_weights.tolist() == [0.5] * 8
     assert bags.graphs.node_labels is None
     assert bags.Y is None
+
+
+def test_graphs_without_labels_are_labelled_by_degrees_where_asked(tmp_path):
+    for name, graph in {"path": nx.path_graph(3), "ring": nx.cycle_graph(3)}.items():
+        nx.write_graphml(graph, tmp_path / f"{name}.graphml")
+    (tmp_path / "labels.csv").write_text("name,labels\npath,open\nring,closed\n")
+    plain = graph_bags([tmp_path], labels=tmp_path / "labels.csv")
+    with pytest.raises(ValueError, match=r"neither node_attributes nor node_labels.*build graphs --degrees"):
+        CfMGML().fit(plain)
+    assert "degrees" not in plain.info["parameters"]
+    bags = graph_bags([tmp_path], labels=tmp_path / "labels.csv", degrees=True)
+    assert bags.graphs.node_labels.tolist() == [1, 2, 1, 2, 2, 2]
+    model = CfMGML().fit(bags)
+    again = model.builder_.rebuild([GraphBatch.from_networkx([nx.cycle_graph(3)])])  # new input the same way
+    np.testing.assert_allclose(model.decision_function(again), model.decision_function(bags[1:]))
+    make_molecules(tmp_path / "labelled", tmp_path / "labelled.csv", 2)
+    with pytest.raises(ValueError, match="degrees=True is for graphs without node labels"):
+        graph_bags([tmp_path / "labelled"], degrees=True)
 
 
 def test_edge_labels_of_files(tmp_path):

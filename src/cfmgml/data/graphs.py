@@ -24,7 +24,7 @@ arrive. Stored in both directions it is two edges, which may have two labels: ``
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -221,6 +221,14 @@ class GraphBatch:
         if self.edge_labels is None:
             raise ValueError("these graphs have no edge_labels.")
         return labelled_arcs(self.edges, self.edge_labels, self.n_nodes, seen)
+
+    def with_degrees(self) -> Self:
+        """With each node's number of neighbours as its label, for graphs whose nodes are all alike.
+
+        >>> GraphBatch(node_ptr=[0, 3], edge_ptr=[0, 2], edges=[[0, 1], [1, 2]]).with_degrees().node_labels
+        array([1, 2, 1])
+        """
+        return replace(self, node_labels=np.diff(self.adjacency[0]))
 
     # -- selection ---------------------------------------------------------------------------
 

@@ -42,7 +42,8 @@ def default_kernel(graphs: GraphBatch, settings: Mapping[str, object] = MappingP
         kinds.append(WeisfeilerLehman)
     if not kinds:
         raise ValueError(
-            "these graphs have neither node_attributes nor node_labels: give them either, or choose a kernel."
+            "these graphs have neither node_attributes nor node_labels: give them either. Where all nodes are alike, "
+            "their numbers of neighbours are labels: GraphBatch.with_degrees(), or cfmgml build graphs --degrees."
         )
     parts = [kind.suited_to(graphs, settings) for kind in kinds]
     return parts[0] if len(parts) == 1 else SumKernel(parts)

@@ -47,15 +47,19 @@ class GraphBuilder(Builder):
 
     edge_label: str | None = parameter(None, "Name of the edge data to take as label.")
 
+    degrees: bool = parameter(
+        False, "Label nodes by their numbers of neighbours: for graphs whose nodes are all alike, without other labels."
+    )
+
     def __post_init__(self) -> None:
         if self.node_attributes is not None:
             object.__setattr__(self, "node_attributes", tuple(self.node_attributes))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Without ``edge_label`` where there is none, as bags that were built before there was such a thing."""
-        every = super().parameters
-        return every if self.edge_label is not None else {k: v for k, v in every.items() if k != "edge_label"}
+        """Without ``edge_label`` and ``degrees`` where there are none, as bags from before there was such a thing."""
+        later = {"edge_label": None, "degrees": False}
+        return {name: value for name, value in super().parameters.items() if value != later.get(name, ...)}
 
     @property
     def settled(self) -> dict[str, Any]:
@@ -65,7 +69,14 @@ class GraphBuilder(Builder):
     def build(self, sources: Sequence[GraphBatch], labels: Any = None, **options: Any) -> BagDataset:
         """Bags from batches of graphs, a batch a bag; ``labels`` is a matrix, ``options`` go to `BagDataset`."""
         sizes = np.array([batch.n_graphs for batch in sources])
-        return BagDataset(GraphBatch.concatenate(sources), offsets(sizes), Y=labels, builder=self, **options)
+        graphs = self.labelled_nodes(GraphBatch.concatenate(sources))
+        return BagDataset(graphs, offsets(sizes), Y=labels, builder=self, **options)
+
+    def labelled_nodes(self, graphs: GraphBatch) -> GraphBatch:
+        """The graphs, labelled by degrees where that was asked for; refused where labels would be lost."""
+        if self.degrees and graphs.node_labels is not None:
+            raise ValueError("degrees=True is for graphs without node labels, and these have some.")
+        return graphs.with_degrees() if self.degrees else graphs
 
     def from_files(self, given: FileInput) -> BagDataset:
         return graph_bags(self, given, cast(GraphFiles, given.options or GraphFiles()).bags)

@@ -49,7 +49,7 @@ def graph_bags(builder: "GraphBuilder", given: FileInput, bags: Path | None) -> 
         arrays = {"Y": table.matrix(keys), "label_names": table.label_names}
         if read.labels is not None:
             arrays["graph_Y"] = _graph_matrix(read.labels, table)[order]
-    graphs = read.graphs[order]
+    graphs = builder.labelled_nodes(read.graphs[order])
     built = BagDataset(
         replace(graphs, graph_ids=np.arange(graphs.n_graphs)),
         ptr,
