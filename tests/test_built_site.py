@@ -64,6 +64,17 @@ def test_every_public_name_and_example_has_its_page(browser):
     assert {f"gallery/{file.stem}.html" for file in (ROOT / "examples").glob("*.py")} <= set(found)
 
 
+def test_what_is_returned_has_a_type_and_its_sentences(browser):
+    """Sentences without a type would be taken for types, a line each."""
+    page = browser.new_page()
+    for name in pages_of(SITE):
+        if name.startswith("reference/generated/"):
+            page.goto((SITE / name).as_uri())
+            kinds = page.locator("dt:text('Returns:') + dd > dl > dt").all_inner_texts()
+            assert not [kind for kind in kinds if " " in kind and "[" not in kind], name
+    page.close()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_asks_nobody_and_fits(tab, name):
     tab.goto((SITE / name).as_uri())
