@@ -82,6 +82,12 @@ def test_texts(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     note = [line.split(",") for line in out.splitlines() if line.startswith("note.txt,")]
     assert [row[3] for row in note] == ["music", "sport"]
+    (shown,) = (json.loads(block.body) for block in blocks("docs/guides/texts.md") if block.language == "text")
+    first = json.loads((tmp_path / "letters.jsonl").read_text().splitlines()[0])
+    begin, end = shown.pop("text").split(" ... ")
+    assert first["text"].startswith(begin)
+    assert first.pop("text").endswith(end)
+    assert shown == first
     assert "violin" in (tmp_path / "words.json").read_text() or "melody" in (tmp_path / "words.json").read_text()
 
 

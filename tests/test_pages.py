@@ -56,8 +56,22 @@ def test_scale(tmp_path, monkeypatch, capsys, rng):
     known = follow("docs/scale.md", {"bags": bags})
     assert known["K"].shape == (bags.n_graphs, bags.n_graphs)
     assert "\n  bags: 18\n" in capsys.readouterr().out  # both files' texts are in the store
+    (shown,) = (block.body for block in blocks("docs/scale.md") if block.language == "text")
+    assert columns_of(tmp_path / "sentences") <= set(re.findall(r"\w+", shown))
     for made in ("scores/bags", "scores/graphs", "scores/nodes", "graphs.parquet", "sentences.cfmgml"):
         assert (tmp_path / made).exists(), made
+
+
+def columns_of(store):
+    """The names of its columns, and of the fields inside them."""
+    types = [needs("pyarrow.parquet").read_schema(next(store.glob("*.parquet")))]
+    names = set()
+    while types:
+        for field in types.pop():
+            kind = getattr(field.type, "value_type", field.type)  # of a list: what it is a list of
+            names.add(field.name)
+            types += [kind] if hasattr(kind, "num_fields") and kind.num_fields else []
+    return names
 
 
 @pytest.mark.slow

@@ -71,7 +71,24 @@ def shorten_types(app: Any, what: str, name: str, obj: Any, options: Any, signat
     return signature, result
 
 
+def type_returns(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Sentences on what is returned stand below its type, of which numpydoc takes each line for another where none is.
+
+    Types are in signatures only; here the signature's is put in front.
+    """
+    if "Returns" not in lines or not callable(obj):
+        return
+    first = lines.index("Returns") + 2
+    end = next((number for number in range(first, len(lines)) if not lines[number]), len(lines))
+    if any(line.startswith(" ") for line in lines[first:end]):  # it names one
+        return
+    kind = inspect.signature(obj).return_annotation
+    told = kind if isinstance(kind, str) else re.sub(r"~?\b(\w+\.)+", "", stringify_annotation(kind, "smart"))
+    lines[first:end] = [f"`{told}`", *(f"    {line}" for line in lines[first:end])]
+
+
 def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", type_returns, priority=400)  # before numpydoc reads it
     app.add_config_value("cfmgml_public_names", public_names(), "env")
     app.add_config_value("cfmgml_type_names", type_names(), "env")
     app.connect("autodoc-process-docstring", list_entries)

@@ -17,6 +17,7 @@ from PIL import Image, ImageChops
 HERE = Path(__file__).resolve().parent
 SIZE = (480, 360)
 MARGIN = 12
+NARROW = "text"  # whose lines are broken sooner, to be read in a picture of this size
 PICTURES = {  # name: the example, and which part of its figure (left, top, right, bottom, as shares)
     "photo": ("painting", (0, 0.24, 1, 0.8)),
     "text": ("sentences", (0, 0, 0.62, 1)),
@@ -25,9 +26,13 @@ PICTURES = {  # name: the example, and which part of its figure (left, top, righ
 }
 
 
-def figure_of(example: str) -> Image.Image:
+def figure_of(name: str, example: str) -> Image.Image:
     """What a script of examples/ draws."""
-    runpy.run_path(str(HERE.parents[1] / "examples" / f"{example}.py"), run_name="__main__")
+    known = runpy.run_path(str(HERE.parents[1] / "examples" / f"{example}.py"), run_name="__main__")
+    if name == NARROW:
+        axes = plt.figure(figsize=(4.2, 3.2)).add_axes((0.02, 0.02, 0.96, 0.86))
+        told = {"scores": known["scores"], "contributions": known["model"].explain(known["new"]), "label": "music"}
+        known["plot_bag"](known["named"], **told, ax=axes)
     stream = io.BytesIO()
     plt.gcf().savefig(stream, dpi=160)
     plt.close("all")
@@ -48,5 +53,6 @@ def fitted(picture: Image.Image, part: tuple[float, float, float, float]) -> Ima
 
 
 for name, (example, part) in PICTURES.items():
-    fitted(figure_of(example), part).quantize(128, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    drawn = fitted(figure_of(name, example), part).quantize(128, dither=Image.Dither.NONE)
+    drawn.save(HERE / f"{name}.png", optimize=True)
     print(f"{name}.png")

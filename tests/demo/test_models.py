@@ -58,7 +58,7 @@ def test_crops_are_labelled_by_what_fills_them(photos):
 
 
 def test_letters_written_by_hand():
-    """Sentences, too, though only letters had labels; and no word of them is strange to the model by half."""
+    """Sentences, too, though only letters had labels; nobody is warned of them, but of a letter on something else."""
     shown = letters.letters_exhibit()
     analyst = Analyst(shown.model)
     for sample in shown.samples:
@@ -67,3 +67,8 @@ def test_letters_written_by_hand():
         assert best == list(sample.truth)
         assert {label["name"] for label in answer["labels"] if label["predicted"]} == set(sample.truth)
         assert all(0 <= label["probability"] <= 1 for label in answer["labels"])
+        assert answer["familiarity"]["warning"] is None
+    strange = analyst.answer(
+        "text", Question("Quarterly profit rose by ten percent as the bank merged with its rival.")
+    )
+    assert "1 of 1 sentence is unlike anything in training" in strange["familiarity"]["warning"]

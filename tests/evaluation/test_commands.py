@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -107,6 +108,13 @@ def test_inner_folds_that_are_asked_for_are_used(folder, monkeypatch, capsys):
         assert f"parameters chosen in {n_inner} folds inside each" in printed.out
         rows = map(json.loads, (folder / f"asked{n_inner}" / "rows.jsonl").read_text().splitlines())
         assert {row["inner"] for row in rows} == {None, *range(n_inner)}
+
+
+def test_the_command_in_a_report_can_be_given_again(folder):
+    (folder / "shared.bags").rename(folder / "it's shared.bags")
+    assert main(["evaluate", "it's shared.bags", "--methods", "dummy", *FEWER.split(), "--out", "out"]) == 0
+    made_by = (folder / "out" / "report.html").read_text().partition("Made by <code>")[2].partition("</code>")[0]
+    assert shlex.split(unescape(made_by))[:3] == ["cfmgml", "evaluate", "it's shared.bags"]
 
 
 @pytest.mark.slow

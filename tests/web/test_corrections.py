@@ -159,6 +159,7 @@ def test_words_never_seen(text_model):
 
     assert warning("Tumour cells attack blood. New growth.") is None
     assert warning("Der Hund bellt laut, cells.") == "4 of 5 words were never in training: scores say little there."
+    assert warning("Hund.") == "1 of 1 word was never in training: scores say little there."
 
 
 def test_samples_from_files(tmp_path, photo_file):

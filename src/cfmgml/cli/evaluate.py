@@ -139,7 +139,7 @@ def evaluate(
 
 def _command(context: typer.Context) -> str:
     """The command as it was given, but for where its results go and how it is watched."""
-    words = [f"cfmgml evaluate {Path(context.params['data']).name}"]
+    words = [f"cfmgml evaluate {shlex.quote(Path(context.params['data']).name)}"]
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
         if source is None or source.name != "COMMANDLINE" or option.name in ("data", "out", "log", "n_jobs"):

@@ -13,6 +13,13 @@ SUBJECTS = {
     "sport": ["goal", "match", "referee", "player", "season", "trainer", "league", "stadium", "team", "penalty"],
     "cooking": ["recipe", "butter", "oven", "flour", "pepper", "kitchen", "dough", "garlic", "onion", "pan"],
 }
+PHRASES = (  # words of no subject among the subjects': with one phrase only, whatever people write would be strange
+    "The {0} {verb} the {1} {end}.",
+    "The {0} and the {1} {verb} the {2}.",
+    "There was {0} and {1} {end}, and nobody {verb} the {2}.",
+)
+VERBS = ("saved", "lost", "kept", "left", "saw", "took", "found", "brought")
+ENDS = ("at home", "before that", "late in the evening", "on the floor", "in the end", "and waited", "for a new one")
 SAMPLES = (
     Sample(
         "an evening out",
@@ -40,9 +47,9 @@ def letters_exhibit() -> Exhibit:
     return Exhibit(
         train_letters(),
         title="Texts",
-        about=f"Learned from {N_LETTERS} letters that were put together from words on music, sport and cooking, and "
-        "from the subjects of each letter; nobody told it which sentence is about what. The samples were written by "
-        "hand.",
+        about=f"Learned from {N_LETTERS} letters, put together by chance from words on music, sport and cooking and "
+        "from everyday ones, and from the subjects of each letter; nobody told it which sentence is about what. The "
+        "samples were written by hand.",
         samples=SAMPLES,
     )
 
@@ -58,4 +65,5 @@ def train_letters(seed: int = 0) -> CfMGML:
 
 
 def _sentence(subject: str, rng: np.random.Generator) -> str:
-    return f"The {' and the '.join(rng.choice(SUBJECTS[subject], 4, replace=False))} were good."
+    words = rng.choice(SUBJECTS[subject], 3, replace=False)
+    return str(rng.choice(PHRASES)).format(*words, verb=rng.choice(VERBS), end=rng.choice(ENDS))

@@ -44,8 +44,9 @@ class Familiarity:
             what = f"{part} is" if graphs.n_graphs == 1 else f"{part}s are"
             told.append(f"{unlike.sum()} of {graphs.n_graphs} {what} unlike anything in training")
         if counted.size and counted.mean() >= STRANGE:
-            what = "nodes have a label that training never had" if words is None else "words were never in training"
-            told.append(f"{counted.sum()} of {counted.size} {what}")
+            one, many = ("node has", "nodes have") if words is None else ("word was", "words were")
+            what = "a label that training never had" if words is None else "never in training"
+            told.append(f"{counted.sum()} of {counted.size} {one if counted.size == 1 else many} {what}")
         warning = f"{'; '.join(told)}: scores say little there." if told else None
         return {
             "unlike": np.flatnonzero(unlike).tolist(),
