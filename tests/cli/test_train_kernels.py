@@ -7,6 +7,7 @@ import pytest
 
 from cfmgml import CfMGML
 from cfmgml.cli import main
+from cfmgml.kernels import approximation
 from made_up import rings_and_chains
 
 
@@ -52,6 +53,17 @@ def test_a_store_is_learned_from_with_the_best(folder, capsys):
     assert code == 0
     assert "nodes + wl  " in said
     assert CfMGML.load(folder / "m.cfmgml").kernel_.is_explicit
+
+
+def test_landmarks_are_told_in_a_line(folder, capsys, monkeypatch):
+    command = ("both.bags", "--kernel nodes --alpha 1e-2 --refine 0", capsys)
+    assert "landmarks" not in train(folder, *command)[1]
+    monkeypatch.setattr(approximation, "CHEAP", 0.0)
+    monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
+    code, said = train(folder, *command)
+    error = CfMGML.load(folder / "m.cfmgml").approximation_error_
+    assert code == 0
+    assert f"Graphs are compared with landmarks: values of graphs kept aside are off by {error:.1%}.\n" in said
 
 
 def test_nothing_to_choose_on(folder, capsys):
