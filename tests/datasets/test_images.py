@@ -264,7 +264,11 @@ def test_labels_of_segments():
         ),
         ({"names": ["x"]}, ValueError, "names must have one entry an image"),
         ({"names": ["x", "x"]}, ValueError, "names must differ; 'x' occurs"),
-        ({"features": "wide"}, ValueError, "features must be one of deep, hellinger, paper, rich, got 'wide'"),
+        (
+            {"features": "wide"},
+            ValueError,
+            "features must be one of deep, deep_lite2, hellinger, paper, rich, got 'wide'",
+        ),
         ({"nodes": "none"}, ValueError, "nodes must be one of"),
         ({"on_error": "ignore"}, ValueError, "on_error must be 'raise' or 'skip'"),
         ({"max_side": 3}, ValueError, "max_side must be at least 16"),

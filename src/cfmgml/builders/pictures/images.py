@@ -69,7 +69,8 @@ def bags_from_images(
         ``"hellinger"``: the same with square-rooted histograms. ``"rich"``: further local binary patterns, the
         superpixel's place in the picture and in its region, and the region's shape and size (907 in all).
         ``"deep"`` (extra ``deep``): what a network sees that was trained on ImageNet, EfficientNet-Lite0, and place and
-        shape as in ``"rich"`` (1,718). Or an object: `EncodedNodes` of an encoder of one's own.
+        shape as in ``"rich"`` (1,718); ``"deep_lite2"``: the same of EfficientNet-Lite2, slower and more accurate
+        (1,758). Or an object: `EncodedNodes` of an encoder of one's own.
     nodes
         What nodes carry: ``"attributes"`` (float32), ``"labels"`` (the median colour bin, 0 to 728) or ``"both"``.
     single_graph

@@ -4,7 +4,7 @@ A module of this folder has a ``DESCRIPTION``, and so is known; others are known
 process.
 
 >>> description_names()
-['deep', 'hellinger', 'paper', 'rich']
+['deep', 'deep_lite2', 'hellinger', 'paper', 'rich']
 >>> find_description("hellinger").columns
 {'rgb_histogram': (0, 729), 'hog': (729, 873)}
 """

@@ -1,7 +1,7 @@
 """Networks that look at a whole picture and give maps of it: what `Encoder` asks of them.
 
-An encoder is any object with this protocol; `TorchEncoder` makes one of a torch module, and `efficientnet_lite0` is the
-one that comes with the extra ``deep``.
+An encoder is any object with this protocol; `TorchEncoder` makes one of a torch module, and `efficientnet_lite` those
+that come with the extra ``deep``.
 """
 
 from collections.abc import Mapping, Sequence
