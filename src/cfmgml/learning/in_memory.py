@@ -55,7 +55,7 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
             carries = Carries.by(scores, bags.bag_ptr, loss.relevant)
-            taught = taught_scores(problem, scores, carries, training.refine_folds, again, train.is_gram)
+            taught = taught_scores(problem, solution, scores, carries, training.refine_folds, again, train.is_gram)
             near = refined.last if refined else None
             refined = refine(problem, solution, scores, taught, carries, training.refine, again, near)
             final, scores = refined.solution, refined.scores
@@ -91,7 +91,7 @@ def _solve(
         solution: Solution[Any]
         limits = rounds, steps, training.tol
         if training.compute.on_numpy and is_gram:
-            solution, scores = solve_cccp_on_gram(problem, *limits, tell, trail)
+            solution, scores = solve_cccp_on_gram(problem, *limits, tell, trail, None if last is None else last.space)
         elif training.compute.on_numpy:
             solution = solve_cccp(problem, *limits, tell, trail)
             scores = np.asarray(problem.rows @ solution.coef) + solution.intercept

@@ -152,6 +152,22 @@ class RankLoss:
         value, to_wanted, to_unwanted = self._terms(bag_scores, bag_scores, np.arange(self.n_bags + 1))
         return value, to_wanted + to_unwanted
 
+    def values_and_gradients_by_label(
+        self, scores: FloatArray, labels: IntArray, around: Linearisation
+    ) -> tuple[FloatArray, FloatArray]:
+        """Of a loss without pairs, the part of each of some labels, and its gradient.
+
+        Everything is a row a label here: ``scores``, of these labels, and ``around``, of all.
+        """
+        if self.loss != "hamming":
+            raise ValueError(f"loss={self.loss!r} compares labels with one another: it has no part of one label.")
+        values, slopes = np.zeros(len(labels)), np.zeros_like(scores)
+        parts = self.bag_ptr, *(np.ascontiguousarray(part.T) for part in (self.relevant, self.irrelevant))
+        factors = self.label_weights, *self.coefficients()[:2]
+        how = self.irrelevant_graphs == "all", float(self.sharpness), float(self.rounding)
+        _label_losses((labels, scores, *around), parts, factors, how, values, slopes)
+        return values, slopes
+
     def _terms(self, wanted: FloatArray, unwanted: FloatArray, rows: IntArray) -> tuple[float, FloatArray, FloatArray]:
         """The loss, and its gradient with respect to both kinds of scores."""
         slopes = np.zeros_like(wanted), np.zeros_like(unwanted)
@@ -240,3 +256,60 @@ def _bag_losses(scores, rows, how, slopes):  # type: ignore[no-untyped-def]
             label = labels[order[place]]
             to_wanted[bag, label] -= weights[label] * pair[bag] * (count + pulls[place])
     return total
+
+
+@compiled
+def _label_losses(given, parts, factors, how, values, slopes):  # type: ignore[no-untyped-def]
+    labels, scores, weights, constant = given
+    bag_ptr, relevant, irrelevant = parts
+    label_weights, plus, minus = factors
+    every, sharpness, width = how
+    for row in range(len(labels)):
+        label = labels[row]
+        own, slope, weight = scores[row], slopes[row], weights[label]
+        total = 0.0
+        for bag in range(len(bag_ptr) - 1):
+            start, stop = bag_ptr[bag], bag_ptr[bag + 1]
+            if relevant[label, bag]:
+                factor = label_weights[label] * plus[bag]
+                gap = 1.0 - constant[label, bag]
+                for graph in range(start, stop):
+                    gap -= weight[graph] * own[graph]
+                if gap > 0.0:
+                    steep = factor * min(gap / width, 1.0) if width > 0.0 else factor
+                    total += factor * (gap - width / 2) if gap >= width else steep * gap / 2
+                    for graph in range(start, stop):
+                        slope[graph] -= steep * weight[graph]
+            if not irrelevant[label, bag]:
+                continue
+            factor = minus[bag]
+            if every:
+                for graph in range(start, stop):
+                    gap = 1.0 + own[graph]
+                    if gap > 0.0:
+                        steep = factor * min(gap / width, 1.0) if width > 0.0 else factor
+                        total += factor * (gap - width / 2) if gap >= width else steep * gap / 2
+                        slope[graph] += steep
+                continue
+            best = start
+            for graph in range(start + 1, stop):
+                if own[graph] > own[best]:
+                    best = graph
+            if 1.0 + own[best] + sharpness * (stop - start - 1) <= 0.0:  # more than the sum of exponentials adds
+                continue
+            powers = 1.0
+            if sharpness > 0.0:
+                powers = 0.0
+                for graph in range(start, stop):
+                    powers += np.exp((own[graph] - own[best]) / sharpness)
+            gap = 1.0 + own[best] + sharpness * np.log(powers)
+            if gap <= 0.0:
+                continue
+            steep = factor * min(gap / width, 1.0) if width > 0.0 else factor
+            total += factor * (gap - width / 2) if gap >= width else steep * gap / 2
+            if sharpness > 0.0:
+                for graph in range(start, stop):
+                    slope[graph] += steep * np.exp((own[graph] - own[best]) / sharpness) / powers
+            else:
+                slope[best] += steep
+        values[row] = total

@@ -66,7 +66,8 @@ def refine(
     """Rounds of annotating and learning after a first solution; given are its scores of all graphs, and those that
     annotate in the first round."""
     loss = problem.loss
-    begin = near or replace(first, trail=first.trail[-1:])  # convex: where it begins does not matter to where it ends
+    # convex: where it begins does not matter to where it ends
+    begin = replace(near or first, trail=near.trail if near else first.trail[-1:], space=first.space)
     last, graph_loss, own, objective = begin, None, taught, list[float]()
     for _ in range(n_rounds):
         new = loss_of_graphs(loss, carried_labels(own, loss.bag_ptr, loss.relevant, carries))
@@ -97,11 +98,12 @@ def teacher(problem: Problem) -> Problem:
 
 
 def taught_scores(
-    problem: Problem, scores: FloatArray, carries: "Carries", n_folds: int, solve: Solve, is_gram: bool = False
-) -> FloatArray:
+    problem: Problem, first: Solution[Any], scores: FloatArray, carries: "Carries", n_folds: int, solve: Solve,
+    is_gram: bool = False,
+) -> FloatArray:  # fmt: skip
     """What annotates first: the mean of the problem's own scores, or its teacher's, and those of held-out bags."""
     teaching = teacher(problem) if carries.every else problem
-    own = scores if teaching is problem else solve(teaching, None)[1]
+    own = scores if teaching is problem else solve(teaching, replace(first, trail=()))[1]
     return (own + held_out_scores(teaching, own, n_folds, solve, is_gram)) / 2
 
 

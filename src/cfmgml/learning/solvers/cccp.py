@@ -20,6 +20,7 @@ CURVATURE = 0.03  # of .1, .03, .01 and .003, the fewest steps over alphas from 
 CURVATURE_OF_SLOPE = 0.2  # of .07, .2 and .6, the fewest steps with HLK's terms, which are 20 times smaller
 ROUND_GAIN = 1e-3  # a round that lowers the objective by less, relatively, is the last
 FULL_BLOCK = 4  # labels that a product of dense matrices takes at a time
+FEW_LABELS = 3  # are quicker one by one: of 1,700 graphs, 1 takes .15 ms and 2 together .62
 NEAR = 1.5  # times what is enough: from there on a gradient's norm is looked at after each step, even if it is dear
 SINGLE_PRECISION_TOL = 1e-4  # rounding in float32 moves a gradient by about 1e-6 of the first one's norm
 
@@ -35,6 +36,7 @@ class Solution(Generic[Vector]):
     gradient_norm: float  # of the last round's convex bound, relative to the one at the start
     trail: tuple[Vector, ...] = ()  # where each round ended, for a solver of a problem nearby
     reached: Sequence[float] = ()  # a value a round before it is judged; beyond rounding, a rise is a fault
+    space: Any = None  # that it was found in, where making one is dear: for another problem over the same rows
 
 
 class Bound(Protocol[Vector]):
@@ -166,22 +168,27 @@ class ProblemBound:
 
 def scores_of_rows(rows: Rows, coef: FloatArray) -> FloatArray:
     """``rows @ coef``; with few labels, up to 3 times faster as (labels, features) @ (features, graphs)."""
-    return np.ascontiguousarray((_filled_up(rows, coef) @ rows.T)[: coef.shape[1]].T)
+    return np.ascontiguousarray(products_of_labels(coef.T, rows.T).T)
 
 
 def sums_of_rows(rows: Rows, amounts: FloatArray) -> FloatArray:
     """``rows.T @ amounts``, likewise."""
-    return np.asarray((_filled_up(rows, amounts) @ rows)[: amounts.shape[1]].T)
+    return products_of_labels(amounts.T, rows).T
 
 
-def _filled_up(rows: Rows, columns: FloatArray) -> FloatArray:
-    """Columns as rows, with zeros up to a full block of the product: 24 take three quarters of the time of 23."""
-    n, n_full = columns.shape[1], -(-columns.shape[1] // FULL_BLOCK) * FULL_BLOCK
-    if n in (1, n_full) or not isinstance(rows, np.ndarray):
-        return columns.T
-    filled = np.zeros((n_full, len(columns)), dtype=columns.dtype)
-    filled[:n] = columns.T
-    return filled
+def products_of_labels(by_label: FloatArray, rows: Rows) -> FloatArray:
+    """``by_label @ rows``, a row a label: a few one by one, more filled up with zeros to a full block of the product.
+
+    24 take three quarters of the time of 23.
+    """
+    n, n_full = len(by_label), -(-len(by_label) // FULL_BLOCK) * FULL_BLOCK
+    if not isinstance(rows, np.ndarray) or n == n_full:
+        return np.asarray(by_label @ rows)
+    if n <= FEW_LABELS:
+        return np.stack([row @ rows for row in by_label])
+    filled = np.zeros((n_full, by_label.shape[1]), dtype=by_label.dtype)
+    filled[:n] = by_label
+    return np.asarray((filled @ rows)[:n])
 
 
 def column_squares(rows: Rows) -> FloatArray:
@@ -264,6 +271,7 @@ def solve_cccp(
     trail: Sequence[Vector] = (),
     on_step: Callable[[Standing[Vector]], None] = lambda standing: None,
     resume: Standing[Vector] | None = None,
+    minimise: Callable[..., tuple[Vector, int, float]] = minimise_bound,
 ) -> Solution[Vector]:
     """Rounds of L-BFGS until the objective stops falling or ``n_rounds`` are done.
 
@@ -272,6 +280,7 @@ def solve_cccp(
     convex, so this saves steps and changes no result by more than ``tol`` does. (Linearising around that problem's
     solution saves more, and costs a point of average precision on MSRC v2.) Where ``tol`` allows it, rows are
     multiplied in float32. ``on_step`` is told where the run stands, and ``resume`` goes on from there.
+    ``minimise`` does a round, as `minimise_bound` does.
     """
     problem = in_precision_for(tol, problem)
     theta, space = problem.start(), problem.space()
@@ -287,7 +296,7 @@ def solve_cccp(
         tell = _teller(on_step, theta, objective, n_iter, first)
         bound = problem.bound(theta)
         begin = _lower(bound, theta, trail[done - 1]) if done <= len(trail) else theta
-        end, steps, end_norm = minimise_bound(bound, begin, space, max_iter, tol * first, tell, taken_up)
+        end, steps, end_norm = minimise(bound, begin, space, max_iter, tol * first, tell, taken_up)
         taken_up = None
         value = problem.value_and_gradient(end)[0]
         reached.append(value)

@@ -6,7 +6,7 @@ what their inner product is, an `Algebra` says. A gradient is then the vector wh
 the function, and nothing but single numbers ever leaves the place where vectors are.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -29,6 +29,8 @@ Given = TypeVar("Given", FloatArray, "Tensor", contravariant=True)
 Number = Any  # a number of numpy, or a tensor of one number, which stays on its device until it is asked for
 Function = Callable[[Vector], tuple[float, Vector]]
 Trial = tuple[float, float, Callable[[], tuple[Vector, Vector]]]  # value, slope; point and gradient, if it is taken
+AnyTrial = Trial[Any]
+Search = Generator[float, AnyTrial, AnyTrial | None]  # yields lengths to try, is sent trials, returns the one to take
 
 
 class Algebra(Protocol[Given]):
@@ -151,11 +153,23 @@ def search(
     line: Callable[[float], Trial[Vector]], value: float, slope: float, length: float, noise: float
 ) -> Trial[Vector] | None:
     """A step that lowers the function enough and is long enough (weak Wolfe conditions), by bracketing."""
+    lengths = searching(value, slope, length, noise)
+    length = next(lengths)
+    while True:
+        try:
+            length = lengths.send(line(length))
+        except StopIteration as end:
+            taken: Trial[Vector] | None = end.value
+            return taken
+
+
+def searching(value: float, slope: float, length: float, noise: float) -> Search:
+    """The same for whoever makes the trials, of many lines at once perhaps: yields lengths, is sent what is there."""
     short, long = 0.0, np.inf
     value_short, slope_short = value, slope
-    best: Trial[Vector] | None = None
+    best: AnyTrial | None = None
     for _ in range(MAX_TRIALS):
-        trial = line(length)
+        trial = yield length
         value_here, slope_here, _ = trial
         if not np.isfinite(value_here) or value_here > value + ENOUGH_DESCENT * length * slope + noise:
             long = length

@@ -16,12 +16,21 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.linalg import lapack
 
-from cfmgml.common.typing import FloatArray
+from cfmgml.common.typing import FloatArray, Rows
 from cfmgml.learning.objective import Linearisation
-from cfmgml.learning.solvers.cccp import Problem, Solution, in_precision_for, solve_cccp, sums_of_rows
+from cfmgml.learning.solvers.by_label import LabelByLabel
+from cfmgml.learning.solvers.cccp import (
+    SINGLE_PRECISION_TOL,
+    Problem,
+    Solution,
+    minimise_bound,
+    solve_cccp,
+    sums_of_rows,
+)
 from cfmgml.learning.solvers.lbfgs import Arrays, Function
 
 ROWS_AT_ONCE = 256
+ALIKE = 8.0  # curvatures that differ by less may stand for one another: HLK took as many steps with .02 as with 2
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,7 @@ class GramProblem:
     """
 
     given: Problem  # its rows are K
+    like: "GramSpace | None" = None  # of another problem over this K
 
     @property
     def gram(self) -> FloatArray:
@@ -39,7 +49,7 @@ class GramProblem:
 
     @cached_property
     def _space(self) -> "GramSpace":
-        return GramSpace.of(self.given)
+        return GramSpace.of(self.given, self.like)
 
     def space(self) -> "GramSpace":
         return self._space
@@ -94,13 +104,17 @@ class GramSpace(Arrays):
     n_labels: int
     root: float  # of the curvature along b
     look_every: int = 6  # steps: a gradient's norm costs a product
+    source: Rows | None = None  # what the matrix was made from
 
     @classmethod
-    def of(cls, problem: Problem) -> "GramSpace":
-        gram, curvature = np.asarray(problem.rows), problem.curvature()
-        bend = curvature / problem.loss.n_bags
-        mixed = mix(gram, problem.alpha, bend)
-        return cls(gram, mixed, problem.alpha, bend, problem.n_labels, float(np.sqrt(curvature)))
+    def of(cls, problem: Problem, like: "GramSpace | None" = None) -> "GramSpace":
+        """With ``like``, its curvature is taken where it will do, in the problem's units: that saves the matrix."""
+        gram, curvature, alpha = np.asarray(problem.rows), problem.curvature(), problem.alpha
+        bend, root = curvature / problem.loss.n_bags, float(np.sqrt(curvature))
+        if like is not None and 1 / ALIKE <= like.bend / like.alpha * alpha / bend <= ALIKE:
+            mixed = like.mixed if alpha == like.alpha else like.mixed * gram.dtype.type(like.alpha / alpha)
+            return cls(gram, mixed, alpha, like.bend * alpha / like.alpha, problem.n_labels, root)
+        return cls(gram, mix(gram, alpha, bend), alpha, bend, problem.n_labels, root)
 
     def parts(self, vector: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         n, rows = len(self.gram), vector.reshape(-1, self.n_labels)
@@ -151,6 +165,16 @@ class GramSpace(Arrays):
         return of_points
 
 
+def minimise_by_label(
+    bound: GramBound, theta: FloatArray, space: GramSpace, max_iter: int, enough: float, *none: object
+) -> tuple[FloatArray, int, float]:
+    """As `minimise_bound`, each label by itself: for a loss without pairs. It cannot be taken up again."""
+    points = np.ascontiguousarray(space.enter(theta).reshape(-1, space.n_labels).T)
+    each = LabelByLabel(bound.problem.given, bound.around, points, space.mixed, space.bend, space.root)
+    steps, norm = each.minimise(max_iter, enough, space.look_every)
+    return space.leave(np.ascontiguousarray(each.points.T).ravel()), steps, norm
+
+
 def mix(gram: FloatArray, alpha: float, bend: float) -> FloatArray:
     """``K C^-1 = (I - alpha C^-1) / bend`` for ``C = bend K + alpha I``, in the precision of K."""
     bent = np.multiply(gram, bend, dtype=np.float64, order="F")
@@ -174,16 +198,23 @@ def solve_cccp_on_gram(
     tol: float,
     on_round: Callable[[int, float], None] = lambda done, value: None,
     trail: Sequence[FloatArray] = (),
+    like: GramSpace | None = None,
 ) -> tuple[Solution[FloatArray], FloatArray]:
     """As `solve_cccp` over a problem whose rows are a Gram matrix without negative eigenvalues, and the scores.
 
-    The solution's weights are one coefficient a graph.
+    The solution's weights are one coefficient a graph; ``like`` is the space of a solution over the same matrix.
     """
-    there = in_precision_for(tol, GramProblem(problem.in_precision(np.float64)))
-    solution = solve_cccp(there, n_rounds, max_iter, tol, on_round, trail)
+    dtype = np.float32 if tol >= SINGLE_PRECISION_TOL else np.float64
+    if like is not None and like.source is problem.rows and like.gram.dtype == dtype:
+        there = GramProblem(replace(problem, rows=like.gram), like)
+    else:
+        there = GramProblem(problem.in_precision(dtype))
+    minimise = minimise_by_label if problem.loss.loss == "hamming" else minimise_bound
+    solution = solve_cccp(there, n_rounds, max_iter, tol, on_round, trail, minimise=minimise)
     reached = there.space().parts(solution.trail[-1])[1]
     coef = solution.coef + there.space().coef_of_scores(reached - problem.rows @ solution.coef)
     scores = np.asarray(problem.rows @ coef)
     value = there.value_and_gradient(np.vstack([coef, scores, solution.intercept]).ravel())[0]
     objective = [*solution.objective[:-1], value]  # of what is handed back, to more digits than it was found with
-    return replace(solution, coef=coef, objective=objective), scores + solution.intercept
+    space = replace(there.space(), source=problem.rows)
+    return replace(solution, coef=coef, objective=objective, space=space), scores + solution.intercept
