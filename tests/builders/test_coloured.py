@@ -66,7 +66,8 @@ def test_beginnings_count_for_their_words():
     [
         (
             "page.html",
-            ["&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"],
+            ["&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"]
+            + ['<p dir="auto">The '],
         ),
         ("page.md", ["\\<**violin**\\>", "\\&**amp**;", "\\*", "*music \\+", "## 1"]),
     ],

@@ -118,7 +118,7 @@ def _as_html(title: str, parts: list[Part]) -> str:
         for name, told, texts in parts:
             yield f"<h2>{html.escape(name)}</h2>\n<p><small>{html.escape(told)}</small></p>"
             for pieces, own in texts:
-                yield f"<p>{''.join(map(_marked, pieces))}<br><small>{html.escape(own)}</small></p>"
+                yield f'<p dir="auto">{"".join(map(_marked, pieces))}<br><small>{html.escape(own)}</small></p>'
 
     return PAGE.format(title=html.escape(title), for_=FOR, against=AGAINST, body="\n".join(lines()))
 
