@@ -5,7 +5,6 @@ import pytest
 from cfmgml import CfMGML
 from cfmgml.builders.texts.answering import answer_text
 from cfmgml.builders.texts.former_sentences import former_sentences
-from cfmgml.builders.texts.keywords import normal_form
 from cfmgml.builders.texts.sentences import split_sentences
 from cfmgml.datasets import bags_from_texts
 from cfmgml.web.limits import Limits
@@ -56,7 +55,7 @@ def test_texts_of_a_language_are_built_trained_on_and_shown(language):
     model = CfMGML(alpha=1e-2, max_iter=5).fit(bags)
     text = (" " if language not in ("Chinese", "Japanese") else "").join(sentences)
     reply = answer_text(text, model.builder_, Limits(texts=64, body_bytes=2**20))
-    assert [part["text"] for part in reply.shown["texts"]] == [normal_form(part) for part in sentences]
+    assert [part["text"] for part in reply.shown["texts"]] == sentences
     assert all(part["marks"] for part in reply.shown["texts"])
     assert model.predict(reply.bag).shape == (1, 2)
 
