@@ -226,6 +226,15 @@ METHODS = {
         words=BEGINNINGS,
         mean=(({**WHOLE, "irrelevant": "max"}, 1.0), ({**WHOLE, **ALIKE}, 1.0)),
     ),
+    "three": Way(
+        "CfMGML, words' beginnings, mean of labels ranked and learned twice by held-out bags, of best graphs' labels "
+        "ranked, and of labels that weigh the same",
+        {"alpha": (3e-4,)},
+        only=("hallmarks",),
+        inner=0,
+        words=BEGINNINGS,
+        mean=(({**WHOLE, "refine": 2}, 1 / 3), ({**WHOLE, "irrelevant": "max"}, 1.0), ({**WHOLE, **ALIKE}, 1.0)),
+    ),
     "default": Way("CfMGML, as it comes (alpha chosen)"),
 }
 TITLES = {name: way.title for name, way in METHODS.items()}
@@ -239,6 +248,7 @@ HALLMARKS = {
     "both": "words' beginnings, mean of labels ranked and weighing the same",
     "both-max": "the same, only each bag's best graph counted where labels are ranked",
     "both-refined": "words' beginnings, mean of labels ranked, learned twice, and weighing the same",
+    "three": "words' beginnings, mean of those that are learned twice and of the two before",
 }
 
 
