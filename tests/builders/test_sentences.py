@@ -60,6 +60,24 @@ def test_texts_of_a_language_are_built_trained_on_and_shown(language):
     assert model.predict(reply.bag).shape == (1, 2)
 
 
+MORE_LANGUAGES = [
+    ["El Sr. García vive en EE. UU. desde 1990.", "¿Por qué?", "Trabaja en la pág. 5."],
+    ["Il dott. Rossi abita in via Roma, n. 5.", "È vero?"],
+    ["Prof. Kowalski mieszka przy ul. Długiej 5.", "Pracuje m.in. w domu."],
+    ["Dhr. Jansen woont bijv. in Amsterdam.", "Hij werkt."],
+    ["Der 1. FC Köln gewann 3:2.", "Dr. med. Beck und Dr. rer. nat. Abel sahen zu, s. Bd. 2 u. Tab. 4.", "Er starb."],
+    ["Il habite au 5 bd. Voltaire.", "C’est tout."],
+    ["한국어 문장입니다.", "다음 문장입니다!", "정말요?"],
+    ["डॉ. शर्मा आए।", "यह दूसरा है॥"],
+    ["اردو جملہ ہے۔", "دوسرا۔"],
+]
+
+
+@pytest.mark.parametrize("sentences", MORE_LANGUAGES, ids=lambda sentences: sentences[0])
+def test_further_languages(sentences):
+    assert split_sentences(" ".join(sentences)) == sentences
+
+
 ENGLISH = [
     (["Smith et al. (2004) found 3.5 mm, as did Lee et al.", "The rest is unknown."], "et al."),
     (["Expression fell.", "mRNA levels rose.", "p53 was lost.", "c-Myc too.", "β-catenin stayed."], "small letters"),
