@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -66,7 +67,10 @@ def test_beginnings_count_for_their_words():
     [
         (
             "page.html",
-            ["&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"],
+            [
+                *("&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"),
+                '<p dir="auto">The ',
+            ],
         ),
         ("page.md", ["\\<**violin**\\>", "\\&**amp**;", "\\*", "*music \\+", "## 1"]),
     ],
@@ -78,6 +82,15 @@ def test_texts_are_coloured(model, tmp_path, name, there):
     written = (tmp_path / name).read_text()
     for piece in there:
         assert piece in written
+
+
+def test_texts_are_shown_as_they_were_given(model, tmp_path):
+    bags = model.builder_.rebuild([["x² of a ﬁne ｖｉｏｌｉｎ，½", "H₂O"]])
+    scores = model.decision_function_graphs(bags)
+    write_coloured(bags, model.label_names_, scores, model.explain(bags), tmp_path / "a.html")
+    written = re.sub("<[^>]*>", "", (tmp_path / "a.html").read_text())
+    assert "x² of a ﬁne ｖｉｏｌｉｎ，½" in written
+    assert "H₂O" in written
 
 
 def test_labels_above_their_thresholds_are_told(model, tmp_path):

@@ -134,3 +134,29 @@ SENTENCES = [
 
 def test_sentences_of_ordinary_text():
     assert split_sentences(TEXT) == SENTENCES
+
+
+AS_GIVEN = [
+    "H₂O, ½ x², ﬁne",
+    "气温３．５度，很好",
+    "e\u0301te\u0301 ﬁn",
+    "ﾊﾞﾝ ㈱ \u1112\u1161\u11ab\u1100\u1173\u11af ok",
+    "\u0301a\u0301 ㎏",
+]
+
+
+@pytest.mark.parametrize("text", AS_GIVEN)
+def test_words_stand_in_the_text_as_it_was_given(text):
+    found = words(text)
+    assert found
+    for word in found:
+        assert word.surface in normal_form(text[word.start : word.stop])  # ㈱ is written (株)
+        assert word.stop - word.start <= 3 * len(word.surface)
+
+
+@pytest.mark.parametrize("unit", [*UNITS.values(), "½", "ﬁ ", "\u1112\u1161\u11ab", "ﷺ"])
+def test_words_do_not_overlap(unit):
+    text = "ａ" + of_length(unit, 300)
+    places = [place for word in words(text, Spelling(numbers=True)) for place in (word.start, word.stop)]
+    assert places == sorted(places)
+    assert all(0 <= place <= len(text) for place in places)

@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from cfmgml.builders.texts.keyword_graphs import word_values
-from cfmgml.builders.texts.keywords import PLAIN, Spelling, normal_form
+from cfmgml.builders.texts.keywords import PLAIN, Spelling
 from cfmgml.common.segments import segment_max
 from cfmgml.common.typing import BoolArray, FloatArray, NameArray
 from cfmgml.paper.contact_sheets import Shown
@@ -54,12 +54,12 @@ def _told(names: NameArray, scores: FloatArray, truth: BoolArray) -> str:
 
 def _marked(shown: Shown, graph: int, text: str) -> str:
     """A sentence with its words marked by what they add to its best label."""
-    graphs, written = shown.bags.graphs, normal_form(text)
+    graphs = shown.bags.graphs
     assert graphs.node_labels is not None
     nodes = slice(*graphs.node_ptr[graph : graph + 2].tolist())
     spelling: Spelling = getattr(shown.bags.builder, "spelling", PLAIN)
     values = shown.contributions[nodes, int(shown.scores[graph].argmax())]
-    found = word_values(written, graphs.node_labels[nodes], values, spelling)
+    found = word_values(text, graphs.node_labels[nodes], values, spelling)
     loudest = max((abs(value) for _, value in found), default=0.0) or 1.0
     parts, done = [], 0
     for word, value in found:
@@ -67,6 +67,6 @@ def _marked(shown: Shown, graph: int, text: str) -> str:
             continue
         side = "for" if value > 0 else "against"
         mark = f'<mark class={side} style="--strength:{abs(value) / loudest:.2f}">'
-        parts += [escape(written[done : word.start]), mark, escape(written[word.start : word.stop]), "</mark>"]
+        parts += [escape(text[done : word.start]), mark, escape(text[word.start : word.stop]), "</mark>"]
         done = word.stop
-    return "".join(parts) + escape(written[done:])
+    return "".join(parts) + escape(text[done:])

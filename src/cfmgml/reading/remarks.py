@@ -113,10 +113,10 @@ def blank_remark(info: JsonView) -> str | None:
     """What ``info`` has to say on texts without words.
 
     >>> blank_remark({"n_without_keywords": 1})
-    '1 text has no words but stop words: all that a model can say of it is what it says of nothing.'
+    '1 text has no words, or stop words only: all that a model can say of it is what it says of nothing.'
     """
     n = info.get("n_without_keywords", 0)
     if not n:
         return None
     nouns, one = ("text has", "it") if n == 1 else ("texts have", "them")
-    return f"{n:,} {nouns} no words but stop words: all that a model can say of {one} is what it says of nothing."
+    return f"{n:,} {nouns} no words, or stop words only: all that a model can say of {one} is what it says of nothing."

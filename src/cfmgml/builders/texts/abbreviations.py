@@ -6,15 +6,15 @@ All casefolded, abbreviations without their last stop and without spaces (``z. B
 # Something always follows: a name, an example, what is compared.
 _BEFORE_MORE = """
     approx ca cf dr drs e.g eg esp gen gov hon i.e ie incl lt mr mrs ms messrs prof profs rep resp rev sen sgt st viz
-    vs bspw bzw d.h dipl evtl ggf geb hrsg inkl ing nachm sog u.u vgl vorm z.b z.t z.zt zzgl av env m.e mgr mlle mme
-    mmes p.ex dra srta sra excmo p.ej cfr dott es sig arch avv bijv d.w.z dhr mevr m.in np tj tzn tzw акад англ гос
-    доц им лат напр нем пл проф см ср т.е т.к т.н ул франц
+    vs bd bspw bzw d.h dipl dr.h.c dr.jur dr.med dr.phil evtl ggf geb hrsg inkl ing nachm rer.nat sog u.u vgl vorm z.b
+    z.t z.zt zzgl av boul env m.e mgr mlle mme mmes p.ex dra ee srta sra excmo p.ej cfr dott es sig arch avv bijv d.w.z
+    dhr mevr m.in np tj tzn tzw ul акад англ гос доц им лат напр нем пл проф см ср т.е т.к т.н ул франц डॉ
 """
 BEFORE_MORE = frozenset(_BEFORE_MORE.split())
 
 # A number follows, or it is a word and ends the sentence.
 _BEFORE_NUMBER = """
-    abb abs anm app art aufl bd bde ch chap eq eqn eqs eqns fig figs bl kap lfg no nos nr nrs num núm p pag pág págs
+    abb abs anm app art aufl bde ch chap eq eqn eqs eqns fig figs bl kap lfg no nos nr nrs num núm p pag pág págs
     par pp pt ref refs s sec sect sects suppl tab taf tabl v vol vols z гл п рис с стр табл т
 """
 BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())

@@ -23,10 +23,10 @@ def answer_text(texts: str | list[str], builder: "TextBuilder", limits: InputLim
     if len(parts) > limits.texts:
         reason = f"The text has {len(parts):,} sentences; {limits.texts:,} are the most."
         raise Refused(413, "too_many_graphs", reason)
-    normal = [normal_form(part) for part in parts]
-    _check_length(sum(map(len, normal)), limits, " in Unicode's normal form")  # where one can become 18
+    n_normal = sum(len(normal_form(part)) for part in parts)
+    _check_length(n_normal, limits, " in Unicode's normal form")  # where one can become 18
     bag = builder.rebuild([parts])
-    shown = [_marked(part, bag, k, builder.spelling) for k, part in enumerate(normal)]
+    shown = [_marked(part, bag, k, builder.spelling) for k, part in enumerate(parts)]
     whole = bag.n_graphs == 1 and len(parts) > 1
     return Reply(bag, [{"name": "text"}] if whole else part_names(bag, builder.part), {"texts": shown})
 

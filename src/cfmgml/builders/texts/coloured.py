@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cfmgml.builders.texts.keyword_graphs import word_values
-from cfmgml.builders.texts.keywords import PLAIN, Spelling, normal_form
+from cfmgml.builders.texts.keywords import PLAIN, Spelling
 from cfmgml.common.files import atomic_write
 from cfmgml.common.segments import segment_max
 from cfmgml.common.typing import FloatArray, NameArray
@@ -100,7 +100,7 @@ def _told(names: NameArray, scores: FloatArray, thresholds: FloatArray | float) 
 def _pieces(bags: BagDataset, graph: int, scores: FloatArray, contributions: FloatArray) -> list[Piece]:
     assert bags.graph_texts is not None
     assert bags.graphs.node_labels is not None
-    text = normal_form(str(bags.graph_texts[graph]))
+    text = str(bags.graph_texts[graph])
     nodes = slice(*bags.graphs.node_ptr[graph : graph + 2].tolist())
     spelling: Spelling = getattr(bags.builder, "spelling", PLAIN)
     values = contributions[nodes, int(scores.argmax())]
@@ -118,7 +118,7 @@ def _as_html(title: str, parts: list[Part]) -> str:
         for name, told, texts in parts:
             yield f"<h2>{html.escape(name)}</h2>\n<p><small>{html.escape(told)}</small></p>"
             for pieces, own in texts:
-                yield f"<p>{''.join(map(_marked, pieces))}<br><small>{html.escape(own)}</small></p>"
+                yield f'<p dir="auto">{"".join(map(_marked, pieces))}<br><small>{html.escape(own)}</small></p>'
 
     return PAGE.format(title=html.escape(title), for_=FOR, against=AGAINST, body="\n".join(lines()))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cfmgml.builders.texts.keyword_graphs import word_values
-from cfmgml.builders.texts.keywords import Spelling, normal_form
+from cfmgml.builders.texts.keywords import Spelling
 from cfmgml.common.typing import BoolArray, FloatArray
 from cfmgml.data.bags import BagDataset
 from cfmgml.plots.graphs import decider, draw_graph
@@ -118,9 +118,8 @@ def _blocks(shown: Shown, texts: list[str] | None) -> list[Block]:
         if number == graph:
             scores = None if shown.scores is None else shown.scores[graph]
             verdict, colour = _verdict(shown, scores, shown.truth(graph))
-        normal = normal_form(text)
         header = " | ".join(part for part in (f"{number + 1}", verdict) if part)
-        blocks.append(Block(header, colour, normal, _marks(shown, graph, normal, largest)))
+        blocks.append(Block(header, colour, text, _marks(shown, graph, text, largest)))
     return blocks
 
 

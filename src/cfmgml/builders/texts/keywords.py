@@ -44,7 +44,7 @@ class Spelling(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word: what it counts as, how it is written, and where it stands in the NFKC form of its text."""
+    """A word: what it counts as, how it is written (in NFKC), and where it stands in its text."""
 
     key: str
     surface: str
@@ -73,14 +73,19 @@ def words(text: str, spelling: Spelling = PLAIN) -> list[Word]:
     ['IL', 'Straße', 'संधि', 'слово', '図', 'グラフ']
     >>> [word.key for word in words("IL-2, 40 %", Spelling(case=True, numbers=True))]
     ['IL', '2', '40']
+    >>> [(word.surface, word.start, word.stop) for word in words("½ ﬁne，图")]
+    [('fine', 2, 5), ('图', 6, 7)]
     """
-    text = normal_form(text)
+    normal = normal_form(text)
+    starts, stops = (range(len(text)), range(1, len(text) + 1)) if normal == text else places(text, normal)
     stem, case, numbers, *_ = spelling
-    return [
-        Word(word_key(surface, stem, case), surface, *match.span())
-        for match in _pattern_for(text, spelling).finditer(text)
-        if (surface := match.group()).isalpha() or numbers or any(map(str.isalpha, surface))
-    ]
+    found: list[Word] = []
+    for match in _pattern_for(normal, spelling).finditer(normal):
+        if (surface := match.group()).isalpha() or numbers or any(map(str.isalpha, surface)):
+            done = found[-1].stop if found else 0  # the two words of ½ share a letter: the first has it
+            span = max(starts[match.start()], done), stops[match.end() - 1]
+            found.append(Word(word_key(surface, stem, case), surface, *span))
+    return found
 
 
 def _pattern_for(text: str, spelling: Spelling) -> re.Pattern[str]:
@@ -109,12 +114,40 @@ def normal_form(text: str) -> str:
     ('fine', 104)
     """
     letters = () if text.isascii() else set(text)
-    marks = [letter for letter in letters if unicodedata.combining(unicodedata.normalize("NFKD", letter)[0])]
+    marks = [letter for letter in letters if _is_mark(letter)]
     if sum(map(text.count, marks)) <= LONGEST_RUN_OF_MARKS:
         return unicodedata.normalize("NFKC", text)
     for _ in range(2):  # again, because a few marks become two
         text = unicodedata.normalize("NFKC", _long_runs("".join(sorted(marks))).sub(rf"\g<0>{JOINER}", text))
     return text
+
+
+def places(text: str, normal: str) -> tuple[list[int], list[int]]:
+    """Where what each letter of a text's normal form came from starts and stops in the text.
+
+    Letters are normalised with their marks, one by one; a text for which that is not so, a word at a time.
+
+    >>> places("½ ﬁ!", "1⁄2 fi!")
+    ([0, 0, 0, 1, 2, 2, 3], [1, 1, 1, 2, 3, 3, 4])
+    """
+    marks = "".join(sorted(letter for letter in set(text) if _is_mark(letter)))
+    letters = re.compile(f".[{re.escape(marks)}]*" if marks else ".", re.DOTALL)
+    for pieces in (letters.findall(text), re.findall(r"\s|\S+", text), [text]):
+        form = {piece: normal_form(piece) for piece in set(pieces)}
+        if "".join(map(form.__getitem__, pieces)) == normal:
+            break
+    starts: list[int] = []
+    stops: list[int] = []
+    at = 0
+    for piece in pieces:
+        starts += [at] * len(form[piece])
+        at += len(piece)
+        stops += [at] * len(form[piece])
+    return starts, stops
+
+
+def _is_mark(letter: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", letter)[0]) > 0
 
 
 @lru_cache(maxsize=64)

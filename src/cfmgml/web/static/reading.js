@@ -68,6 +68,7 @@ export class TextView {
 
   sentence(part, heat, label, chosen) {
     const line = make("p", `sentence${part.graph === chosen ? " chosen" : ""}`);
+    line.dir = "auto"; // from right to left where the text is
     const letters = Array.from(part.text); // places are counted in characters, not in UTF-16 units
     let at = 0;
     for (const [start, stop, node] of part.marks) {
