@@ -66,7 +66,14 @@ def test_beginnings_count_for_their_words():
     [
         (
             "page.html",
-            ["&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"],
+            [
+                "&lt;<mark",
+                "&amp;<",
+                ">violin</mark>&gt;",
+                'class="for" style="--strength: 1.00"',
+                "<small>music +",
+                "no label",
+            ],
         ),
         ("page.md", ["\\<**violin**\\>", "\\&**amp**;", "\\*", "*music \\+", "## 1"]),
     ],
