@@ -68,7 +68,8 @@ def test_beginnings_count_for_their_words():
         (
             "page.html",
             [
-                *("&lt;<mark", "&amp;<", ">violin</mark>&gt;", "rgba(230, 159, 0, 0.80)", "<small>music +", "no label"),
+                *("&lt;<mark", "&amp;<", ">violin</mark>&gt;", "<small>music +", "no label"),
+                'class="for" style="--strength: 1.00"',
                 '<p dir="auto">The ',
             ],
         ),

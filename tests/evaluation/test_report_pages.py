@@ -6,7 +6,9 @@ from html import unescape
 import pytest
 
 from browsers import is_firefox, launched, letters, printed, violations  # noqa: F401
+from cfmgml.builders.texts.coloured import write_coloured
 from cfmgml.demo.digits import run_demo
+from cfmgml.demo.letters import SAMPLES, train_letters
 from cfmgml.demo.page import page as demo_page
 from cfmgml.evaluation.experiment import Experiment
 from cfmgml.evaluation.page import About, page
@@ -50,6 +52,10 @@ def folder(kept, tmp_path_factory):
     }
     for name, html in pages.items():
         (into / f"{name}.html").write_text(html)
+    letters = train_letters()
+    bags = letters.builder_.rebuild([sample.content for sample in SAMPLES])
+    scores = letters.decision_function_graphs(bags)
+    write_coloured(bags, letters.label_names_, scores, letters.explain(bags), into / "coloured.html")
     return into
 
 
@@ -129,10 +135,18 @@ def test_nothing_leaves_the_paper(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
-@pytest.mark.parametrize("name", ["few", "own", "demo"])
+@pytest.mark.parametrize("name", ["few", "own", "demo", "coloured"])
 def test_axe_finds_no_problem(opened, name, scheme):
     view = opened(name, scheme)
     for width in (390, 768, 1440):
         view.set_viewport_size({"width": width, "height": 900})
         assert not violations(view), width
         assert view.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_coloured_words_keep_their_meaning_in_forced_colours(opened):
+    view = opened("coloured", "forced")
+    sign = "e => getComputedStyle(e, '::after').content"
+    for way, shown in (("for", '"+"'), ("against", '"\u2212"')):
+        assert {mark.evaluate(sign) for mark in view.locator(f"p > mark.{way}").all()} == {shown}
+    assert "none" in opened("coloured").locator("p > mark.for").first.evaluate(sign)

@@ -16,21 +16,31 @@ from cfmgml.common.typing import FloatArray, NameArray
 from cfmgml.data.bags import BagDataset
 
 FORMS = (".html", ".md")
-FOR, AGAINST = "230, 159, 0", "86, 180, 233"  # red, green and blue: told apart by anybody
 STRONG = 0.5  # of the strongest word of a text: written in bold
 SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
 PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>{title}</title>
 <style>
+:root {{ --paper: #fff; --ink: #111; --quiet: #555; --most: .8; background: var(--paper); color: var(--ink); }}
+@media screen and (prefers-color-scheme: dark) {{
+  :root {{ --paper: #121212; --ink: #eee; --quiet: #aaa; --most: .45; }}
+}}
 body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-mark {{ color: inherit; border-radius: 3px; padding: 0 1px; }}
-small {{ color: #555; }}
+main {{ overflow-wrap: anywhere; }}
+mark {{ color: var(--ink); border-radius: 3px; padding: 0 1px; print-color-adjust: exact; }}
+.for {{ background: rgba(230, 159, 0, calc(var(--most) * var(--strength))); }}
+.against {{ background: rgba(86, 180, 233, calc(var(--most) * var(--strength))); }}
+small {{ color: var(--quiet); }}
+@media (forced-colors: active) {{ .for::after {{ content: "+"; }} .against::after {{ content: "\\2212"; }} }}
 </style>
+<main>
 <h1>{title}</h1>
 <p><small>Under each text its labels with their scores. Words on
-<mark style="background: rgba({for_}, .8)">orange</mark> speak for its best label, words on
-<mark style="background: rgba({against}, .8)">blue</mark> against it.</small></p>
+<mark class="for" style="--strength: 1">orange</mark> speak for its best label, words on
+<mark class="against" style="--strength: 1">blue</mark> against it.</small></p>
 {body}
+</main>
 </html>
 """
 
@@ -120,15 +130,15 @@ def _as_html(title: str, parts: list[Part]) -> str:
             for pieces, own in texts:
                 yield f'<p dir="auto">{"".join(map(_marked, pieces))}<br><small>{html.escape(own)}</small></p>'
 
-    return PAGE.format(title=html.escape(title), for_=FOR, against=AGAINST, body="\n".join(lines()))
+    return PAGE.format(title=html.escape(title), body="\n".join(lines()))
 
 
 def _marked(piece: Piece) -> str:
     shown = html.escape(piece.text)
     if not piece.value:
         return shown
-    colour = f"rgba({FOR if piece.value > 0 else AGAINST}, {0.8 * abs(piece.value):.2f})"
-    return f'<mark style="background: {colour}">{shown}</mark>'
+    way = "for" if piece.value > 0 else "against"
+    return f'<mark class="{way}" style="--strength: {abs(piece.value):.2f}">{shown}</mark>'
 
 
 def _as_markdown(title: str, parts: list[Part]) -> str:
