@@ -229,12 +229,15 @@ def table_text(rows):
         text += [f"### {data}: a photo's true segments as graphs", "", *_head("method", heads)]
         names = [*(f"bag.{name}" for name in BAG), "graph.accuracy", "graph.annotated"]
         for title, own in _of(rows, data, "regions"):
-            cells = [f"{np.mean([row[name] for row in own]):.4f}" if name in own[0] else "-" for name in names]
-            text.append(_line(f"{title} ({len(own)} folds)", cells))
-            if "bag.macro_f1_thresholds" in own[0]:
-                found = f"{np.mean([row['bag.macro_f1_thresholds'] for row in own]):.4f}"
-                cells = [found if name == "bag.macro_f1" else "-" for name in names]
-                text.append(_line(f"the same, thresholds by counts ({len(own)} folds)", cells))
+            means = {
+                name: f"{np.mean([row[name] for row in own]):.4f}"
+                for name in (*names, "bag.macro_f1_thresholds")
+                if name in own[0]
+            }
+            if "bag.macro_f1_thresholds" in means:
+                zero, by_counts = means["bag.macro_f1"], means["bag.macro_f1_thresholds"]
+                means["bag.macro_f1"] = f"{by_counts} by counts, {zero} above 0"
+            text.append(_line(f"{title} ({len(own)} folds)", [means.get(name, "-") for name in names]))
         heads = ["labels", "pixel accuracy", "mean IoU", "class accuracy", "avg. precision of photos"]
         text += ["", f"### {data}: every pixel, no mask seen", "", *_head("method", heads)]
         for title, own in _of(rows, data, "pixels"):

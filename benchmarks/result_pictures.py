@@ -109,12 +109,18 @@ def draw_pictures() -> None:
     pixels = [rows for rows in tables("pictures/tables.md") if "pixel accuracy" in rows[0]]
     shown: Rows = []
     for data, segments, painted in zip(("MSRC v2", "VOC 2012"), regions, pixels, strict=True):
-        for name in ("CfMGML, deep", "activation maps of the same encoder", "all its maps pooled, logistic regression"):
-            row = next(row for row in segments if row["method"].startswith(f"{name} ("))
+        for name in (
+            "CfMGML, deep_lite2, all chosen inside", "CfMGML, deep", "CfMGML, rich: no network",
+            "activation maps of the same encoder", "all its maps pooled, logistic regression",
+        ):  # fmt: skip
             kinds = (f"{name} (", f"{name}, background below 0.2 (")
-            paint = [r for r in painted if r["method"].startswith(kinds) and r["labels"] == "predicted"]
-            cells = {"regions": row["graph accuracy"], "pixels": paint[0]["pixel accuracy"] if paint else "-"}
-            shown.append({"method": f"{data}, {name}", **cells})
+            named = [r["graph accuracy"] for r in segments if r["method"].startswith(f"{name} (")]
+            paint = [
+                r["pixel accuracy"] for r in painted if r["method"].startswith(kinds) and r["labels"] == "predicted"
+            ]
+            if named or paint:
+                cells = {"regions": (named or ["-"])[0], "pixels": (paint or ["-"])[0]}
+                shown.append({"method": f"{data}, {name}", **cells})
     names = [row["method"] for row in shown]
     colours = {name: OURS for name in names if "CfMGML" in name}
     titles = ("true segments named rightly", "pixels painted rightly")

@@ -119,6 +119,14 @@ def test_a_result_picture_can_be_drawn(page):
     script["plt"].close("all")
 
 
+def test_tables_of_photos_are_what_the_rows_make():
+    script = runpy.run_path(str(ROOT / "benchmarks" / "deep_pictures.py"))
+    kept = (script["OUT"] / "tables.md").read_text(encoding="utf-8")
+    assert kept == script["table_text"](script["read_rows"]())
+    page = (ROOT / "docs" / "results" / "pictures.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in kept.splitlines()[1:] if line not in page] == []
+
+
 def test_pictures_of_the_site_are_small():
     folders = [ROOT / "docs" / name for name in ("landing", "screenshots", "results/drawn")]
     found = [path for folder in folders for path in folder.glob("*.png")]
