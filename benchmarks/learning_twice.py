@@ -17,6 +17,7 @@ METHODS = {
     "context": "CfMGML, learned once, context",
     "again": "CfMGML, learned twice",
     TWICE: "CfMGML, learned twice, context chosen",
+    "again-context": "CfMGML, learned twice by a teacher, context",
     "misvm": "MI-SVM",
     "misvm-context": "MI-SVM, context",
     "m3miml": "M3MIML",

@@ -13,6 +13,7 @@ from cfmgml.learning.refinement import (
     Carries,
     carried_labels,
     deal_out,
+    first_fit,
     held_out_scores,
     loss_of_graphs,
     refine,
@@ -275,3 +276,28 @@ def test_what_is_held_out_for_thresholds_is_not_what_annotates(digits):
     )
     np.testing.assert_array_equal(plain.decision_function(test), both.decision_function(test))
     assert both.predict_proba(test).shape == test.Y.shape
+
+
+@pytest.mark.parametrize(("covers", "fits"), [((True,), ["hamming"]), ((False, False), ["hamming", "rank"]),
+                                              ((False, True), ["hamming", "rank"])])  # fmt: skip
+def test_a_teacher_that_finds_a_label_in_every_graph_is_all_that_is_needed(covers, fits):
+    """Else the problem's own fit says whether every graph gets one; then the next problem begins with that."""
+    ptr, relevant = np.array([0, 4, 8]), np.ones((2, 2), bool)
+    relevant[0, 1] = False
+    loss = RankLoss(ptr, relevant, ~relevant, np.ones(2), term_weights="mean")
+    problem, asked = Problem(np.eye(8), loss, 1e-2, True), []
+    answers = dict(zip(("hamming", "rank"), covers, strict=False))
+
+    def solve(given, near):
+        asked.append(given.loss.loss)
+        solution = solve_cccp(given, 1, 1, 1e-3)
+        return solution, np.full((8, 2), 1.0 if answers[given.loss.loss] else -1.0)
+
+    first = first_fit(problem, solve, None)
+    assert asked == fits
+    assert first.carries.every == covers[-1]
+    assert first.problem.loss.loss == ("hamming" if covers[-1] else "rank")  # who annotates
+    asked.clear()
+    again = first_fit(problem, solve, first)
+    assert asked == (fits if covers[-1] else ["rank"])
+    assert again.carries == first.carries

@@ -13,8 +13,10 @@ import pytest
 from cfmgml.evaluation.charts import critical_difference_diagram, curves
 from cfmgml.evaluation.details import confusion_matrix, label_table, overlap_table
 from cfmgml.evaluation.experiment import Experiment
+from cfmgml.evaluation.measures import find_measure
 from cfmgml.evaluation.methods import METHODS
 from cfmgml.evaluation.page import About
+from cfmgml.evaluation.ranking import rank_table, rank_test
 from cfmgml.evaluation.rows import read_compact, write_compact
 from cfmgml.evaluation.selection import Results
 from cfmgml.evaluation.statistics import LEVEL, RankTest, corrected_interval, corrected_paired_test
@@ -259,6 +261,22 @@ def test_ranks_name_everybody(results):
         "Average ranks, parameters chosen in training folds, folds that share no graph"
         in table_files(results)["ranks.md"]
     )
+
+
+def test_ranks_where_a_rival_was_run(results):
+    """A method that was not run on all data sets has ranks over those that it was run on, among all others."""
+    measure, facts = find_measure("bag", "average_precision"), list(results.facts.values())
+    rows = [row for row in results.all_rows() if row["data"] != "twin"]
+    third = {**facts[0], "key": "third", "mark": "Third"}
+    rows += [{**row, "data": "third"} for row in rows]
+    rows += [row for row in results.all_rows() if row["data"] == "twin" and row["method"] != "hlk"]
+    partly = Results(rows, [*facts, third], PAPER)
+    everywhere, among = rank_test(partly, measure), rank_test(partly, measure, where="hlk")
+    assert "hlk" not in everywhere.methods
+    assert set(among.methods) == {*everywhere.methods, "hlk"}
+    assert set(everywhere.data_sets) - set(among.data_sets) == {"twin"}
+    assert rank_test(partly, measure, where="misvm") is None  # not run at all
+    assert rank_table(partly, [measure], where="hlk").title.endswith("where HLK was run")
 
 
 def test_rivals_are_compared_where_no_graph_is_shared(results):

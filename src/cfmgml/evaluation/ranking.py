@@ -13,10 +13,13 @@ from cfmgml.evaluation.tables import Table, TableCell, TableRow
 APART = "disjoint"
 
 
-def rank_test(results: Results, measure: Measure, selection: str = "nested", apart: bool = False) -> RankTest | None:
+def rank_test(
+    results: Results, measure: Measure, selection: str = "nested", apart: bool = False, where: str | None = None
+) -> RankTest | None:
     """Average ranks over the data sets that count, of the methods that have a value on each; None with fewer than 2.
 
-    With ``apart``, those whose bags share graphs count with folds that share none; the others stay as they are.
+    With ``apart``, those whose bags share graphs count with folds that share none; the others stay as they are. With
+    ``where``, a method, data sets count where that one has a value.
     """
     counted = [key for key, fact in results.facts.items() if fact["ranked"]]
     data_sets = [key for key in counted if measure.level == "bag" or results.facts[key]["has_graph_labels"]]
@@ -26,6 +29,10 @@ def rank_test(results: Results, measure: Measure, selection: str = "nested", apa
         for key in results.methods
         if measure.level in METHODS[key].levels and not METHODS[key].sees_graph_labels
     }
+    if where is not None:
+        has = ~np.isnan(table.get(where, [np.nan] * len(data_sets)))
+        data_sets = [data for data, there in zip(data_sets, has, strict=True) if there]
+        table = {key: np.array(values)[has].tolist() for key, values in table.items()}
     whole = {key: values for key, values in table.items() if values and not np.isnan(values).any()}
     if len(whole) < 2 or len(data_sets) < 2 or not results.presentation.tells_best:
         return None
@@ -37,11 +44,17 @@ def is_run_apart(results: Results, data: str) -> bool:
     return any(results.rows(data, key, APART) for key in results.methods)
 
 
-def rank_table(results: Results, measures: Sequence[Measure], apart: bool = False) -> Table | None:
-    """Average ranks of all methods, a column a measure; with ``apart``, None where no bags share graphs."""
+def rank_table(
+    results: Results, measures: Sequence[Measure], apart: bool = False, where: str | None = None
+) -> Table | None:
+    """Average ranks of all methods, a column a measure; with ``apart``, None where no bags share graphs.
+
+    With ``where``, over the data sets on which that method was run.
+    """
     if apart and not any(is_run_apart(results, data) for data in results.facts):
         return None
-    tests = {measure: test for measure in measures if (test := rank_test(results, measure, apart=apart)) is not None}
+    found = {measure: rank_test(results, measure, apart=apart, where=where) for measure in measures}
+    tests = {measure: test for measure, test in found.items() if test is not None}
     shown = tests.values()
     in_any = [key for key in results.methods if any(key in test.methods for test in shown)]
     rows = [TableRow(METHODS[key].title, tuple(_rank_cell(test, key) for test in shown)) for key in in_any]
@@ -54,6 +67,7 @@ def rank_table(results: Results, measures: Sequence[Measure], apart: bool = Fals
     )
     titles = tuple(f"{measure.title} {measure.arrow}" for measure in tests)
     name, how = ("ranks-apart", ", folds that share no graph") if apart else ("ranks", "")
+    how += "" if where is None else f", where {METHODS[where].title} was run"
     return Table(name, f"Average ranks, parameters chosen in training folds{how}", titles, tuple(rows), notes, "method")
 
 

@@ -20,7 +20,7 @@ from cfmgml.learning.calibration import calibrate
 from cfmgml.learning.estimator import check_bags, check_targets, label_names_of
 from cfmgml.learning.learned import Learned
 from cfmgml.learning.painting import share_covered
-from cfmgml.learning.refinement import Carries, Refined, refine, taught_scores
+from cfmgml.learning.refinement import First, Refined, first_fit, refine, taught_scores
 from cfmgml.learning.scoring import training_rows
 from cfmgml.learning.solvers.cccp import Problem, Solution, solve_cccp
 from cfmgml.learning.solvers.on_device import solve_cccp_on_device
@@ -42,6 +42,7 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     train = training_rows(kernel, bags.graphs, context, how.compute, how.rank, gram_will_do=how.is_cccp)
     names, counts = label_names_of(bags, labels), (labels & known).sum(0).astype(np.float64)
     solution: Solution[Any] | None = None
+    first: First | None = None
     refined: Refined | None = None
     held_out = _held_out(path, bags, labels, known) if how.holds_out else []
     all_learned = []
@@ -50,15 +51,17 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
         weights = training.label_weights(counts, names.tolist())
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
         problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
-        solution, representatives, scores = _solve(training, problem, seeds, solution, train.is_gram)
-        final = solution
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
-            carries = Carries.by(scores, bags.bag_ptr, loss.relevant)
-            taught = taught_scores(problem, solution, scores, carries, training.refine_folds, again, train.is_gram)
+            first = first_fit(problem, again, first)
+            representatives = segment_argmax(first.scores, bags.bag_ptr)
+            taught = taught_scores(first, training.refine_folds, again, train.is_gram)
             near = refined.last if refined else None
-            refined = refine(problem, solution, scores, taught, carries, training.refine, again, near)
+            refined = refine(problem, first.solution, first.scores, taught, first.carries, training.refine, again, near)
             final, scores = refined.solution, refined.scores
+        else:
+            solution, representatives, scores = _solve(training, problem, seeds, solution, train.is_gram)
+            final = solution
         scorer = train.scorer(final.coef)
         thresholds = training.given_thresholds(names.tolist())
         learned = Learned.of(bags, names, counts, scorer, final, representatives, thresholds)

@@ -14,11 +14,11 @@ other folds: a fit's own scores of the graphs that it was learned from agree wit
 fewer bags. Where every graph gets a label, they are a teacher's, in whose loss every label of every bag weighs the
 same: above all with context, it tells the graphs of a bag apart better than the loss that ranks labels.
 
-How many labels graphs carry is taken from the training data. Where the first fit finds a label in most graphs, every
-graph gets one. It gets all that score above 0 where bags with few graphs show that one will not do, having more labels
-than graphs; where all bags have many graphs, if the first fit finds `SEVERAL` on average. Elsewhere only each label's
-best graph and those that score above 0 are annotated, and the mean of the first fit and the last counts, since what is
-left out is not known to carry nothing.
+How many labels graphs carry is taken from the training data. Where a fit to bags, the teacher's or the problem's own,
+finds a label in most graphs, every graph gets one. It gets all that score above 0 where bags with few graphs show that
+one will not do, having more labels than graphs; where all bags have many graphs, if the fit finds `SEVERAL` on average.
+Elsewhere only each label's best graph and those that score above 0 are annotated, and the mean of the first fit and the
+last counts, since what is left out is not known to carry nothing.
 
 Most graphs lack most labels, so that scores learned from graphs may be low, and few bags would have a graph above 0.
 Then one number is added to all scores in the end: the one with which as many labels are found in the training bags as
@@ -97,14 +97,41 @@ def teacher(problem: Problem) -> Problem:
     return replace(problem, loss=loss, alpha=problem.alpha * loss.weight / own.weight)
 
 
-def taught_scores(
-    problem: Problem, first: Solution[Any], scores: FloatArray, carries: "Carries", n_folds: int, solve: Solve,
-    is_gram: bool = False,
-) -> FloatArray:  # fmt: skip
-    """What annotates first: the mean of the problem's own scores, or its teacher's, and those of held-out bags."""
-    teaching = teacher(problem) if carries.every else problem
-    own = scores if teaching is problem else solve(teaching, replace(first, trail=()))[1]
-    return (own + held_out_scores(teaching, own, n_folds, solve, is_gram)) / 2
+class First(NamedTuple):
+    """The fit to bags that learning again begins with, and what it says of graphs."""
+
+    problem: Problem
+    solution: Solution[Any]
+    scores: FloatArray
+    carries: "Carries"
+
+
+def first_fit(problem: Problem, solve: Solve, before: First | None) -> First:
+    """A teacher's, where it finds a label in most graphs: then it annotates, and no other fit to bags is needed.
+
+    Elsewhere the problem's own fit says whether every graph gets a label, and annotates where graphs may have none.
+    ``before`` is what a problem nearby began with.
+    """
+    teaching = teacher(problem)
+
+    def fit(chosen: Problem, near: Solution[Any] | None) -> First:
+        solution, scores = solve(chosen, near)
+        return First(chosen, solution, scores, Carries.by(scores, problem.loss.bag_ptr, problem.loss.relevant))
+
+    near = before.solution if before else None
+    if before is not None and not before.carries.every:  # most likely again: do not ask a teacher in vain
+        own = fit(problem, near)
+        taught = fit(teaching, replace(own.solution, trail=())) if own.carries.every else own
+    else:
+        taught = own = fit(teaching, near)
+        if not taught.carries.every and teaching is not problem:
+            own = fit(problem, replace(taught.solution, trail=()))
+    return taught._replace(carries=own.carries) if own.carries.every else own
+
+
+def taught_scores(first: First, n_folds: int, solve: Solve, is_gram: bool = False) -> FloatArray:
+    """What annotates first: the mean of the first fit's scores and those of held-out bags."""
+    return (first.scores + held_out_scores(first.problem, first.scores, n_folds, solve, is_gram)) / 2
 
 
 def shift_to_as_many(scores: FloatArray, loss: RankLoss) -> float:
