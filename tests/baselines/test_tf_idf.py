@@ -50,6 +50,12 @@ def test_characters_are_words_in_chinese():
     assert (TfIdf().fit(bags).predict(bags) == bags.Y).all()
 
 
+@pytest.mark.parametrize("texts", [["Dog.", "Cat.", "Mouse."], ["", "?!", "..."]])
+def test_where_no_word_is_shared_the_more_frequent_answer_is_given(texts):
+    bags = bags_from_texts(texts, [[1, 0], [1, 0], [0, 0]])
+    assert TfIdf(balanced=False).fit(bags).predict(bags).tolist() == [[True, False]] * 3
+
+
 def test_bags_without_texts_are_refused():
     with pytest.raises(ValueError, match="TfIdf reads the texts that bags were built from"):
         TfIdf().fit(load_digit_bags(n_bags=5))

@@ -68,6 +68,14 @@ def test_stop_words_of_a_language_or_a_file(tmp_path):
         TextBuilder(stop_words="klingon")
 
 
+def test_a_long_list_of_stop_words_is_told_in_short():
+    mine = TextBuilder(stop_words=[f"word{k:03}" for k in range(200)])
+    assert "stop_words=['word000', 'word001', 'word002', and 197 more]" in mine.describe()
+    with pytest.raises(ValueError, match="and 197 more") as refused:
+        TextBuilder().check_same(mine)
+    assert len(str(refused.value)) < 400
+
+
 def test_a_file_of_bags_cannot_have_other_files_read(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     told = {**TextBuilder().told(), "parameters": {"stop_words": str(tmp_path / "secret.txt")}}

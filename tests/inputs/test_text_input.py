@@ -47,6 +47,7 @@ def test_a_table_of_labels_beside_text_files(tmp_path):
     [
         ([{"title": "x"}], "must have a column text (a string) or texts (a list of strings); it has title"),
         ([{"text": 3}], "row 1, must have a text, or a list of texts, got int"),
+        ([{"texts": ["a"]}, {"text": "a"}], "row 2, must have a text, or a list of texts, in its column texts"),
         ([{"texts": ["a", 3]}], "row 1, must have a text, or a list of texts, got list"),
         ([{"text": "a", "labels": 3.5}], "row 1, must have labels like 'cow;grass'"),
         ([{"id": 1, "text": "a"}, {"id": 1, "text": "b"}], "has two documents called '1' in column id"),

@@ -13,6 +13,7 @@ from cfmgml.learning.estimator import BagEstimator, unchanged_on_error
 
 # A word is a run of letters and digits, or a character of Chinese or Japanese, which have no spaces.
 WORD = r"(?u)[\u3041-\u309f\u3400-\u9fff]|[^\W_\u3041-\u309f\u3400-\u9fff]+"
+NO_WORD = " "
 C_VALUES, EITHER = (1.0, 10.0, 100.0), (0.0, 1.0)
 
 
@@ -60,7 +61,11 @@ class TfIdf(BagEstimator):
         documents = _documents(bags)
         common: dict[str, Any] = {"ngram_range": (1, 2 if self.pairs else 1), "sublinear_tf": True}
         self.vectorizer_ = TfidfVectorizer(token_pattern=WORD, min_df=min(2, len(documents)), **common)
-        rows = self.vectorizer_.fit_transform(documents)
+        try:
+            rows = self.vectorizer_.fit_transform(documents)
+        except ValueError:  # no word is in two of them: nothing is seen, and a label is as likely as it is frequent
+            self.vectorizer_ = TfidfVectorizer(token_pattern=WORD, vocabulary=[NO_WORD])
+            rows = self.vectorizer_.fit_transform(documents)
         columns = [self._fit_label(rows[k], has[k]) for has, k in zip(labels.T, known.T, strict=True)]
         self.coef_ = np.stack([coef for coef, _ in columns], axis=1)
         self.intercept_ = np.array([intercept for _, intercept in columns])

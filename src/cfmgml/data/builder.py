@@ -49,6 +49,7 @@ KIND, PARAMETERS, VERSION, PACKAGE = "builder", "parameters", "recipe_version", 
 Sources = Sequence[Any]  # what a kind's builder builds from: pictures, texts, ...
 Paths = Sequence[str | Path]
 DRAWN = ("scores", "label", "ax")  # what every drawing may be given
+MOST_SHOWN = 8  # entries of a parameter that is a list
 Value = TypeVar("Value")
 
 
@@ -221,7 +222,7 @@ class BagBuilder(ABC):
 
     def describe(self) -> str:
         """How bags are built, in words."""
-        told = ", ".join(f"{name}={value!r}" for name, value in sorted(self.parameters.items()))
+        told = ", ".join(f"{name}={_shown(value)}" for name, value in sorted(self.parameters.items()))
         return f"{self.nouns}, with {told}" if told else self.nouns
 
     # -- answering ---------------------------------------------------------------------------
@@ -309,7 +310,7 @@ class BagBuilder(ABC):
         ours, theirs = ({**one.settled, VERSION: one.version} for one in (self, other))
         names = sorted(name for name in ours.keys() & theirs.keys() - free if ours[name] != theirs[name])
         if names:
-            told = [", ".join(f"{name}={named[name]!r}" for name in names) for named in (theirs, ours)]
+            told = [", ".join(f"{name}={_shown(named[name])}" for name in names) for named in (theirs, ours)]
             self._refuse(
                 f"this input was built from {self.nouns} with {told[0]}, the model's training data with {told[1]}."
             )
@@ -355,6 +356,17 @@ def options_of(builder: type[BagBuilder] | type[FileOptions]) -> list[Field[Any]
 def _plain(value: Any) -> Any:
     """As it comes back from a file: tuples and sets as lists."""
     return json.loads(json.dumps(value, default=lambda items: sorted(items)))
+
+
+def _shown(value: Any) -> str:
+    """As Python writes it; of a long list, such as a language's stop words, its beginning and how many it has.
+
+    >>> _shown(["a"] * 200)
+    "['a', 'a', 'a', and 197 more]"
+    """
+    if isinstance(value, list) and len(value) > MOST_SHOWN:
+        return f"[{', '.join(map(repr, value[:3]))}, and {len(value) - 3} more]"
+    return repr(value)
 
 
 def _frozen(value: Any) -> Any:

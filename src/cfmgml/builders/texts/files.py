@@ -110,7 +110,7 @@ def documents_of(rows: list[Row], source: str, columns: dict[str, str], first: i
     text, key = _text_and_key(columns, source)
     numbered = list(enumerate(rows, start=first + 1))
     names = [str(k - 1) if key is None or row.get(key) is None else str(row[key]) for k, row in numbered]
-    contents = [_content(row.get(text), f"{source}, row {number},") for number, row in numbered]
+    contents = [_content(row.get(text), f"{source}, row {number},", text) for number, row in numbered]
     labels = None
     if "labels" in columns:
         column = columns["labels"]
@@ -134,9 +134,11 @@ def check_names_differ(names: Sequence[str], source: str, columns: dict[str, str
         raise ValueError(f"{source} has two documents called {name!r} in column {_text_and_key(columns, source)[1]}.")
 
 
-def _content(value: Any, where: str) -> str | list[str]:
+def _content(value: Any, where: str, column: str) -> str | list[str]:
     if isinstance(value, str) or (isinstance(value, list) and all(isinstance(part, str) for part in value)):
         return value
+    if value is None:
+        raise ValueError(f"{where} must have a text, or a list of texts, in its column {column}: there is none.")
     raise ValueError(f"{where} must have a text, or a list of texts, got {type(value).__name__}.")
 
 
