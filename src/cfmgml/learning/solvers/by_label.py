@@ -5,6 +5,8 @@ the others go its way, which takes a third of the steps, and one that has ended 
 step at the same time, with one product for all that are under way. Vectors are those of `GramSpace`, one row a label.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cfmgml.common.compiled import compiled
@@ -53,7 +55,7 @@ class LabelByLabel:
             if not searches:
                 break
             ended = np.delete(norms, list(searches))  # what they fall short of is left to the others
-            left = max(enough**2 - ended @ ended, enough**2 * len(searches) / n_labels)
+            left = max(enough**2 - float(ended @ ended), enough**2 * len(searches) / n_labels)
             enough_of_one = np.sqrt(left / len(searches))
             n_trials += 1
             labels = np.array(sorted(searches))
@@ -61,7 +63,7 @@ class LabelByLabel:
             values, gradients = self._evaluate(there, labels)
             slopes, taken = self._dots(self._towards[labels], gradients), dict[int, AnyTrial]()
             for row, label in enumerate(labels.tolist()):
-                here: AnyTrial = values[row], slopes[row], lambda at=(there[row], gradients[row]): at
+                here: AnyTrial = values[row], slopes[row], _arrival(there[row], gradients[row])
                 try:
                     tried[label] = searches[label].send(here)
                 except StopIteration as end:
@@ -139,13 +141,17 @@ class LabelByLabel:
         return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def _remembers(self, labels: IntArray) -> BoolArray:
-        return self._curvatures[labels].any(axis=1)
+        return np.asarray(self._curvatures[labels].any(axis=1))
 
     def _turn(self, labels: IntArray) -> FloatArray:
         """New directions, and the slopes along them."""
         slopes = np.zeros(len(labels))
         _turn((labels, self.gradients, self._curvatures, self._newest), self._memory, self._towards, slopes)
         return slopes
+
+
+def _arrival(point: FloatArray, gradient: FloatArray) -> Callable[[], tuple[FloatArray, FloatArray]]:
+    return lambda: (point, gradient)
 
 
 @compiled
