@@ -505,8 +505,8 @@ same, alpha 3e-4 for both, which no inner folds of other outer folds chose. With
 first outer fold, that was .947 instead of .951 in average precision, and not gone on with. All rows of labels learned
 twice but those of the mean of three were made before `refine` was taught by held-out bags and a teacher
 ([learning twice](learning_twice.md)). The mean of three has what is learned twice as it is now, with alpha 1e-4, and
-those two with 3e-4, no thresholds but 0; it was written down, and committed, before it was measured, once. In the inner folds
-it was .001 ahead of the mean of two in average precision and in macro-F1, in the outer ones it is .0015 and .001
+those two with 3e-4, no thresholds but 0; it was written down, and committed, before it was measured, once. In the inner
+folds it was .001 ahead of the mean of two in average precision and in macro-F1, in the outer ones it is .0015 and .001
 behind: differences of that size between these ways are noise.
 
 Tf-idf scores a sentence by what it learned from whole documents. Cora's titles are terms without order: no pairs there.
