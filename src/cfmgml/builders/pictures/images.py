@@ -63,7 +63,7 @@ def bags_from_images(
     segment_labels
         For each picture a mapping from segment number to its label, or labels: the graphs' own labels.
     names
-        One a picture; by default the files' names without suffix.
+        One a picture; by default the files' names, suffix included.
     features
         ``"paper"``: relative 9 x 9 x 9 RGB histogram (729) and HOG of the 32 x 32 patch around the centre (144).
         ``"hellinger"``: the same with square-rooted histograms. ``"rich"``: further local binary patterns, the
