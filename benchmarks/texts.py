@@ -597,12 +597,10 @@ pairs of words in abstracts) after two test rows of the longer one, Cora's and D
   regression would be): .764 instead of .773 in the first five inner folds, by root .769.
 
 ## Speed
-- `python benchmarks/build_stores.py --texts 2500 12500 125000 --pictures`, on a machine whose two cores were shared
-  by many others, so that CPU seconds count: 20,000 sentences in one process 4,825 a CPU second, start and all (475
-  MiB); with two worker processes 100,000 sentences 6,767 a CPU second (910 MiB, memory that processes share counted
-  for each), 1,000,000 sentences 7,829 a CPU second (128 CPU s, 1,146 MiB, 270 MiB on disk). About a fifth is done by
-  the command itself and the rest by the workers, so two free cores need half of the CPU seconds: some 15,000
-  sentences a second.
+- `python benchmarks/build_stores.py --texts 125000`, two worker processes, two cores without other work: 1,000,000
+  sentences in 73 s, 13,689 a second of wall clock (138 CPU s, 982 MiB with memory that processes share counted for
+  each, 270 MiB on disk). On a machine whose two cores were shared by many others 20,000 sentences in one process 4,825
+  a CPU second, start and all (475 MiB), 100,000 in two 6,767 (910 MiB).
 - `python benchmarks/word_vectors.py`: vectors of 10,000,000 words in 24.5 CPU s, 1.9 MiB in a file, 1.6 GiB of memory
   with the texts.
 """
