@@ -1,6 +1,5 @@
 """Worker processes that are killed in the middle of a build."""
 
-import contextlib
 import os
 import signal
 import threading
@@ -58,13 +57,14 @@ def workers():
 
 
 def kill_workers(wanted, killed):
-    """Kill a worker now and then while it is at work."""
+    """Kill so many workers at once while they are at work: one after the other might hit the same picture twice."""
     while len(killed) < wanted:
         time.sleep(0.1)
-        with contextlib.suppress(psutil.NoSuchProcess, IndexError):  # it has just ended, or there is none yet
-            worker = workers()[0]
-            worker.kill()
-            killed.append(worker.pid)
+        found = workers()
+        if len(found) >= wanted:
+            for worker in found[:wanted]:
+                worker.kill()
+                killed.append(worker.pid)
 
 
 @pytest.mark.slow
