@@ -91,6 +91,7 @@ def test_texts(tmp_path, monkeypatch, capsys):
     assert "violin" in (tmp_path / "words.json").read_text() or "melody" in (tmp_path / "words.json").read_text()
 
 
+@pytest.mark.slow
 def test_graphs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     known = follow("docs/guides/graphs.md")

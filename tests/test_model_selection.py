@@ -237,5 +237,6 @@ def test_on_how_many_folds_is_measured():
     assert len(done) == 2
 
 
+@pytest.mark.slow
 def test_the_model_that_chooses_keeps_the_contract():
     check_bag_estimator(CfMGMLCV(context=0.0, refine=0, n_folds=2), atol=1e-8)

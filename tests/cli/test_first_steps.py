@@ -154,6 +154,7 @@ def test_inspect_lists_what_was_left_out_and_what_has_no_label(tmp_path, capsys,
     assert "without any: b" in shown
 
 
+@pytest.mark.slow
 def test_predictions_join_with_the_table_of_labels(tmp_path, monkeypatch, rng):
     """Bags are called as their files are, suffix and all."""
     monkeypatch.chdir(tmp_path)

@@ -203,6 +203,7 @@ def test_a_format_of_somebodys_own(texts, run_in, tmp_path, monkeypatch, capsys,
     assert read_table(tmp_path / "t.md") == [{name: str(value) for name, value in row.items()} for row in rows]
 
 
+@pytest.mark.slow
 def test_stdout_and_processes(texts, run_in, tmp_path, capsys):
     assert run_in(texts, f"predict many.cfmgml many -o {tmp_path / 'bags.json'} --n-jobs 2") == 0
     assert capsys.readouterr().err == f"Wrote {tmp_path / 'bags.json'}: 20 rows, one a bag.\n"
@@ -277,6 +278,7 @@ def test_inspect_reads_no_graph(texts, run_in, capsys, monkeypatch):
     assert "nodes have labels: yes" in text
 
 
+@pytest.mark.slow
 def test_inspect_a_store_of_pictures_and_its_model(photos, run_in, tmp_path, capsys):
     assert run_in(photos, "inspect photos --json") == 0
     found = json.loads(capsys.readouterr().out)

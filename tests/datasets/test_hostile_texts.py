@@ -56,6 +56,7 @@ def of_length(unit, size):
     return (unit * (size // len(unit) + 1))[:size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["", "."])
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_sentences_take_time_in_proportion(unit, before):

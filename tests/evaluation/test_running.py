@@ -87,6 +87,7 @@ def test_forgetting_and_measuring_anew(experiment, tmp_path):
     assert without_costs(again.store.rows()) == without_costs(experiment.store.rows())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_joblib_moves_the_work(experiment, tmp_path, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):

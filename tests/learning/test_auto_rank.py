@@ -54,7 +54,11 @@ def test_unknown_ranks_are_refused(bags):
         CfMGML(rank="some").fit(bags)
 
 
-@pytest.mark.parametrize("kernel", [NodeSum(), GraphHopper(), SumKernel([NodeSum(), WeisfeilerLehman(1)])], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [NodeSum(), pytest.param(GraphHopper(), marks=pytest.mark.slow), SumKernel([NodeSum(), WeisfeilerLehman(1)])],
+    ids=repr,
+)
 def test_the_error_is_that_of_graphs_kept_aside(bags, kernel, nothing_is_cheap):
     model = CfMGML(kernel).fit(bags)
     assert model.kernel_.is_explicit
@@ -105,6 +109,7 @@ def test_where_landmarks_are_not_enough_and_it_can_be_afforded(bags, monkeypatch
     assert taken.error > approximation.TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("affordable", "tried"), [(1e9, [128, 256]), (0.0, [128, 256, 2048])])
 def test_what_will_not_do_is_not_tried(bags, monkeypatch, affordable, tried):
     """Nodes that are hardly alike: after two looks exact values, or as many landmarks as there may be."""

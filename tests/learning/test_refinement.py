@@ -148,6 +148,7 @@ def test_nobody_is_annotated_by_what_was_learned_from_it(digits):
     np.testing.assert_array_equal(deal_out(loss.of_bags(order), own[graphs], 3), fold[order])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_bags_that_were_held_out_annotate_on_a_device_too(digits, settings):
     needs("torch")
@@ -224,6 +225,7 @@ def test_nodes_add_up_to_scores_and_files_keep_them(digits, tmp_path):
     np.testing.assert_allclose(again.decision_function(test), model.decision_function(test), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_path_is_as_many_fits(digits):
     train, test = digits[0][:30], digits[1]
     alphas = [1e-4, 1e-3]

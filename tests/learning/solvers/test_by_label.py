@@ -78,6 +78,7 @@ def test_no_label_takes_more_steps_than_allowed_and_ended_ones_cost_nothing(give
     assert min(widths) < 4 == max(widths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [0.5, 2.0])
 def test_the_space_of_a_problem_over_the_same_matrix_serves_another(given, weight):
     """As a teacher's serves: its terms are other ones, and so is its alpha."""
