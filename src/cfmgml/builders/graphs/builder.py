@@ -25,7 +25,7 @@ class GraphFiles(FileOptions):
 
 @dataclass(frozen=True)
 class GraphBuilder(Builder):
-    """Graphs as they are; the parameters are names of node and edge data in GraphML and PyG files."""
+    """Graphs as they are, or labelled by degrees; other parameters name node and edge data of GraphML and PyG files."""
 
     kind = "graphs"
     nouns = "graph files"

@@ -1,4 +1,4 @@
-"""EfficientNet-Lite2, for ``features="deep_lite2"``: 6.1 million parameters, about half as slow again as Lite0."""
+"""EfficientNet-Lite2, for ``features="deep_lite2"``: 6.1 million parameters, slower than Lite0."""
 
 from cfmgml.builders.pictures.encoders.efficientnet_lite import efficientnet_lite
 from cfmgml.builders.pictures.encoders.torch_encoder import TorchEncoder
