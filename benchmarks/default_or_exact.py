@@ -9,9 +9,10 @@ Scene: 18,000 graphs of one node. Digits: 4,000 graphs, shifted and noised, none
 fold over bags, alpha is the best of six by bags' average precision over three folds inside its training bags, for each
 way by itself, and the test bags are scored once. The default's number of landmarks is what it takes on a CPU in the
 first fold; with --device both ways are trained there, where exact values of so many graphs are a matter of seconds (on
-a CPU, of hours). ``--also 250`` adds a fixed number of landmarks, ``--bags 800`` takes so many bags, drawn once. Prints
-a row a fold, then means and mean differences from exact values. Where the default is exact values in all folds there
-is nothing to compare, and it ends with saying so.
+a CPU, of hours). What the default takes is a matter of a CPU: ``--only-rank`` prints it and ends, ``--rank 512`` is told
+it on a machine that has a card and no numba. ``--also 250`` adds a fixed number of landmarks, ``--bags 800`` takes so
+many bags, drawn once. Prints a row a fold, then means and mean differences from exact values. Where the default is
+exact values in all folds there is nothing to compare, and it ends with saying so.
 """
 
 import argparse
@@ -72,6 +73,8 @@ def main() -> None:
     parser.add_argument("--dtype", default="float64", help="float32 halves what exact values of Scene take on a CPU")
     parser.add_argument("--also", type=int, nargs="*", default=[])
     parser.add_argument("--no-exact", action="store_true", help="without exact values")
+    parser.add_argument("--only-rank", action="store_true", help="print what the default takes in each fold, and end")
+    parser.add_argument("--rank", type=int, help="what the default takes, found by --only-rank elsewhere")
     args = parser.parse_args()
     bags = LOAD[args.what](args.data)
     if args.bags:
@@ -79,9 +82,10 @@ def main() -> None:
     n_folds = args.first or args.folds
     folds = make_folds(bags, FoldPlan(n_folds=args.folds))
     ways: dict[str, int | None] = {} if args.no_exact else {"exact": None}
-    taken = [landmarks_of(bags[fold.train]) for fold in folds if fold.inner is None and fold.outer < n_folds]
+    whole = [fold.train for fold in folds if fold.inner is None and fold.outer < n_folds]
+    taken = [args.rank] if args.rank else [landmarks_of(bags[train]) for train in whole]
     ways |= ({"default": taken[0]} if taken[0] else {}) | {str(n): n for n in args.also}
-    if set(ways) == {"exact"}:
+    if set(ways) == {"exact"} or args.only_rank:
         return
     rows: dict[str, list[list[float]]] = {way: [] for way in ways}
     for outer in range(n_folds):
