@@ -15,6 +15,7 @@ from cfmgml.cli._raw_input import check_built
 if TYPE_CHECKING:
     from cfmgml.data.bags import BagDataset
     from cfmgml.kernels import Kernel
+    from cfmgml.learning.training import Alpha
     from cfmgml.learning.ways import Way
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.model_selection import AlphaChoice
@@ -156,6 +157,7 @@ def train(
     check_target(out)
     check_compute(device, dtype)
     from cfmgml.data.builder import known_builder
+    from cfmgml.learning.training import told_alpha
     from cfmgml.learning.ways import ways
     from cfmgml.model.cfmgml import CfMGML
     from cfmgml.model_selection import candidate_kernels, fit_as_chosen, kernel_named
@@ -216,7 +218,7 @@ def train(
         model = model.fit(bags) if settled is None else fit_as_chosen(model, bags, settled)
         _mention_approximation(model.approximation_error_)
     model.set_params(verbose=False).save(out)
-    say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {model.alpha:g}.")
+    say(f"Wrote {out}: {len(model.label_names_)} labels, {model.n_iter_} steps, alpha {told_alpha(model.alpha)}.")
 
 
 def _take_thresholds(model: "CfMGML", settled: "AlphaChoice") -> None:
@@ -345,7 +347,7 @@ def _choose_way(
     return tried[choice.name], choice.tried[choice.name] if few.n_graphs == bags.n_graphs else None
 
 
-def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: tuple[float, ...], seed: int) -> "AlphaChoice":
+def _choose(model: "CfMGML", bags: "BagDataset | BagStore", alphas: "tuple[Alpha, ...]", seed: int) -> "AlphaChoice":
     from cfmgml.common.progress import progress
     from cfmgml.model_selection import choose_alpha
     from cfmgml.scale.maps import SAMPLE_GRAPHS

@@ -12,7 +12,7 @@ from cfmgml.model.cfmgml import CfMGML
 def paper_objective(model: BagEstimator, train: BagDataset) -> float | None:
     """Equation 5 of the paper on the training bags: its weights, its maximum, nothing smoothed.
 
-    None for other models, and for ones with ``context``, which the paper does not have.
+    None for other models, and for ones with ``context`` or of several alphas, which the paper does not have.
 
     The default solver minimises a smoothed relative of it (`cfmgml.learning.objective`) and has an intercept, `HLK`
     leaves out its third term; the value is that of the whole for all of them.
@@ -23,7 +23,7 @@ def paper_objective(model: BagEstimator, train: BagDataset) -> float | None:
     >>> paper_objective(models[0], bags) < paper_objective(models[1], bags)
     True
     """
-    if not isinstance(model, CfMGML) or model.context:
+    if not isinstance(model, CfMGML) or model.context or not isinstance(model.alpha, float | int):
         return None
     assert train.Y is not None
     known = np.ones(train.Y.shape, dtype=bool) if train.Y_known is None else train.Y_known

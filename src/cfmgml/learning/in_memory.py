@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,10 +30,30 @@ from cfmgml.learning.thresholds import ZERO, thresholds_by_counts
 from cfmgml.learning.training import Training
 
 
-def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -> list[Learned]:
-    """What is learned by trainings that differ in alpha only, from the largest alpha to the smallest.
+class Found(NamedTuple):
+    """What a solver found for one alpha, of all training graphs."""
 
-    Kernel values are computed once, and each round of ``cccp`` starts where the same round ended before.
+    solution: Solution[Any]
+    scores: FloatArray
+
+    @classmethod
+    def mean(cls, all_found: "Sequence[Found]") -> "Found":
+        """Scores are linear in rows, so the mean of coefficients scores as the mean; the rest is the last one's."""
+        if len(all_found) == 1:
+            return all_found[0]
+        solutions, last = [one.solution for one in all_found], all_found[-1].solution
+        coef = np.mean([one.coef for one in solutions], axis=0)
+        intercept = np.mean([one.intercept for one in solutions], axis=0)
+        n_iter = sum(one.n_iter for one in solutions)
+        mean = replace(last, coef=coef, intercept=intercept, n_iter=n_iter)
+        return cls(mean, np.mean([one.scores for one in all_found], axis=0))
+
+
+def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -> list[Learned]:
+    """What is learned by trainings that differ in alpha only.
+
+    Kernel values are computed once. All alphas are gone through from the largest to the smallest, and each round of
+    ``cccp`` starts where the same round ended before.
     """
     bags, how = check_bags(X), path[0]
     labels, known = check_targets(bags, Y)
@@ -45,26 +65,32 @@ def learn(path: Sequence[Training], X: BagDataset, Y: ArrayLike | None = None) -
     first: First | None = None
     refined: Refined | None = None
     held_out = _held_out(path, bags, labels, known) if how.holds_out else []
-    all_learned = []
-    for k, training in enumerate(path):
+    all_found, representatives = dict[float, Found](), dict[float, IntArray]()
+    for alpha in sorted({alpha for training in path for alpha in training.alphas}, reverse=True):
+        training = next(one for one in path if alpha in one.alphas)
         seeds = np.random.default_rng(check_random_state(training.random_state).randint(2**31))
         weights = training.label_weights(counts, names.tolist())
         loss = training.rank_loss(bags.bag_ptr, labels & known, ~labels & known, weights)
-        problem = Problem(train.rows, loss, training.alpha, training.has_intercept)
+        problem = Problem(train.rows, loss, alpha, training.has_intercept)
         if training.refine:
             again = partial(_solve_graphs, training, seeds, train.is_gram)
             first = first_fit(problem, again, first)
-            representatives = segment_argmax(first.scores, bags.bag_ptr)
+            representatives[alpha] = segment_argmax(first.scores, bags.bag_ptr)
             taught = taught_scores(first, training.refine_folds, again, train.is_gram)
             near = refined.last if refined else None
             refined = refine(problem, first.solution, first.scores, taught, first.carries, training.refine, again, near)
             final, scores = refined.solution, refined.scores
         else:
-            solution, representatives, scores = _solve(training, problem, seeds, solution, train.is_gram)
+            solution, representatives[alpha], scores = _solve(training, problem, seeds, solution, train.is_gram)
             final = solution
+        all_found[alpha] = Found(replace(final, trail=(), space=None), scores)
+    all_learned = []
+    for k, training in enumerate(path):
+        final, scores = Found.mean([all_found[alpha] for alpha in sorted(training.alphas, reverse=True)])
         scorer = train.scorer(final.coef)
         thresholds = training.given_thresholds(names.tolist())
-        learned = Learned.of(bags, names, counts, scorer, final, representatives, thresholds)
+        own = representatives[min(training.alphas)]
+        learned = Learned.of(bags, names, counts, scorer, final, own, thresholds)
         if training.probability:
             learned = replace(learned, calibration=calibrate(held_out[k], bags.bag_ptr, labels, known))
         if training.counts_for_thresholds and held_out:

@@ -17,6 +17,16 @@ from cfmgml.learning.thresholds import COUNTS, ZERO, Thresholds, check_threshold
 
 SOLVERS = {"cccp": (5, 200), "paper": (10, 100), "printed": (10, 100)}  # default rounds, and steps in each
 ClassWeight = str | Mapping[str, float] | Sequence[float] | None
+Alpha = float | tuple[float, ...]  # several: the mean of the models for each
+
+
+def told_alpha(alpha: Alpha) -> str:
+    """What a person reads.
+
+    >>> told_alpha(1e-5), told_alpha((1e-4, 3e-5))
+    ('1e-05', 'mean of 0.0001, 3e-05')
+    """
+    return f"mean of {', '.join(f'{one:g}' for one in alpha)}" if isinstance(alpha, tuple) else f"{alpha:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +34,7 @@ class Training:
     """The parameters of a `CfMGML`, which says what each means; bad ones are refused here."""
 
     kernel: KernelLike | None
-    alpha: float
+    alpha: Alpha
     solver: str
     class_weight: ClassWeight
     loss: str
@@ -55,7 +65,10 @@ class Training:
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise ValueError(f"solver must be one of {tuple(SOLVERS)}, got {self.solver!r}.")
-        check_number(self.alpha, "alpha", above=0)
+        for alpha in self.alphas:
+            check_number(alpha, "alpha", above=0)
+        if not self.alphas:
+            raise ValueError("alpha must be a number or several, got none.")
         check_number(self.temperature, "temperature", at_least=0)
         check_number(self.context, "context", at_least=0, below=1)
         if self.context_scale not in SCALES:
@@ -73,6 +86,10 @@ class Training:
         for name, value in (("n_rounds", self.n_rounds), ("max_iter", self.max_iter), ("rank", self.rank)):
             if value not in (None, AUTO):
                 check_number(value, name, at_least=1, below=2**31, whole=True)
+
+    @property
+    def alphas(self) -> tuple[float, ...]:
+        return self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -141,6 +158,7 @@ class Training:
         if self.probability:
             raise ValueError(f"probability=True needs scores of held-out bags{without}.")
         for name, value, is_on, off in (
+            ("alpha", self.alpha, len(self.alphas) > 1, self.alphas[0]),
             ("refine", self.refine, self.refine > 0, 0),
             ("context", self.context, self.context > 0, 0),
             ("thresholds", self.thresholds, self.counts_for_thresholds, ZERO),

@@ -24,7 +24,7 @@ from cfmgml.learning.learned import Learned, learned
 from cfmgml.learning.predictions import prediction_table
 from cfmgml.learning.scoring import DualScorer
 from cfmgml.learning.thresholds import Thresholds
-from cfmgml.learning.training import ClassWeight, Training
+from cfmgml.learning.training import Alpha, ClassWeight, Training
 from cfmgml.model import files as model_file
 from cfmgml.scale import fit_store, partial_fit
 from cfmgml.stores import BagStore
@@ -48,7 +48,9 @@ class CfMGML(BagEstimator):
         A `Kernel`, or a function of two batches. None takes `NodeSum` for graphs with attributes, `WeisfeilerLehman`
         for graphs with labels, and for both, where there are edges, their sum. Values are normalised to unit diagonal.
     alpha
-        Strength of the regularisation, the paper's lambda.
+        Strength of the regularisation, the paper's lambda. A tuple of several takes the mean of the models for each: a
+        model like any other, since scores are linear, and often better than the best of them
+        (``docs/results/learning_twice.md``); for bags in memory only.
     solver
         ``"cccp"`` minimises the objective (smoothed, see `learning.objective`); ``"paper"`` is Algorithm 1 with its
         errors corrected and ``"printed"`` Algorithm 1 as printed, both without an intercept.
@@ -108,9 +110,9 @@ class CfMGML(BagEstimator):
     Attributes
     ----------
     objective_
-        The objective after each round. For ``cccp`` the smoothed one that it minimises, which never goes up (with
-        ``refine``, that of graphs and their annotation, a value a round of refinement);
-        for ``paper`` and ``printed`` the paper's own.
+        The objective after each round; of several alphas, for the smallest. For ``cccp`` the smoothed one that it
+        minimises, which never goes up (with ``refine``, that of graphs and their annotation, a value a round of
+        refinement); for ``paper`` and ``printed`` the paper's own.
     representatives_
         Shape (n_bags, n_labels): the row, in the training graphs, of the graph that stands for a bag.
     n_iter_, gradient_norm_
@@ -134,7 +136,7 @@ class CfMGML(BagEstimator):
     def __init__(
         self,
         kernel: KernelLike | None = None,
-        alpha: float = 1e-5,
+        alpha: Alpha = 1e-5,
         solver: str = "cccp",
         class_weight: ClassWeight = None,
         loss: str = "rank",
@@ -228,19 +230,17 @@ class CfMGML(BagEstimator):
         partial_fit(self, X, Y)
         return self
 
-    def fit_path(self, X: BagDataset, alphas: Sequence[float], Y: ArrayLike | None = None) -> list[Self]:
+    def fit_path(self, X: BagDataset, alphas: Sequence[Alpha], Y: ArrayLike | None = None) -> list[Self]:
         """Models for several values of ``alpha``, in the order given, in less time than as many fits.
 
-        Kernel values are computed once, and each round of ``cccp`` starts where the same round ended for the next
-        larger alpha. This model itself stays as it is.
+        Kernel values are computed once, each alpha is learned with once, and each round of ``cccp`` starts where the
+        same round ended for the next larger one. This model itself stays as it is.
         """
         if not len(alphas):
             raise ValueError("fit_path needs at least one alpha.")
         models = [clone(self).set_params(alpha=alpha) for alpha in alphas]
-        order = sorted(range(len(alphas)), key=lambda k: -alphas[k])
-        path = learn([Training.of(models[k]) for k in order], X, Y)
-        for k, learned_with in zip(order, path, strict=True):
-            models[k].learned_ = learned_with
+        for model, learned_with in zip(models, learn([Training.of(model) for model in models], X, Y), strict=True):
+            model.learned_ = learned_with
         return models
 
     # -- predicting --------------------------------------------------------------------------

@@ -50,6 +50,8 @@ def save_model(model: Any, path: str | Path) -> None:
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
     if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
         params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
+    if not isinstance(params["alpha"], float | int):
+        params["alpha"] = [float(alpha) for alpha in params["alpha"]]
     if not isinstance(params["thresholds"], str):
         params["thresholds"] = {str(name): float(value) for name, value in params["thresholds"].items()}
     if learned.calibration is not None:
@@ -91,7 +93,10 @@ def load_model(cls: type[Model], path: str | Path) -> Model:
 def _rebuild(cls: type[Model], meta: Json, arrays: Arrays) -> Model:
     kernel = kernel_from_state(meta["kernel"], arrays)
     make: Any = cls
-    model: Model = make(kernel=kernel, **meta["params"])
+    params = dict(meta["params"])
+    if isinstance(params["alpha"], list):
+        params["alpha"] = tuple(params["alpha"])
+    model: Model = make(kernel=kernel, **params)
     training = Training.of(model)
     names = arrays["label_names_"]  # a file may be whole and still not be one that `save_model` wrote
     if names.dtype.kind != "U" or names.ndim != 1 or len(names) == 0 or len(set(names.tolist())) < len(names):

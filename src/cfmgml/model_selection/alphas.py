@@ -16,7 +16,7 @@ from cfmgml.kernels.approximation import settle_rank
 from cfmgml.kernels.gram import compute_gram
 from cfmgml.learning.estimator import check_targets, label_names_of
 from cfmgml.learning.thresholds import COUNTS, ZERO, f1_by_thresholds, thresholds_by_counts
-from cfmgml.learning.training import Training
+from cfmgml.learning.training import Alpha, Training, told_alpha
 from cfmgml.learning.ways import ONCE
 from cfmgml.metrics import bag_report
 from cfmgml.model.cfmgml import CfMGML
@@ -36,27 +36,28 @@ class AlphaChoice:
     alpha 0.01 (average precision of held-out bags by alpha: 0.1: 0.8000, 0.01: 0.9000)
     """
 
-    alpha: float
-    scores: dict[float, float]
+    alpha: Alpha
+    scores: dict[Alpha, float]
     macro_f1: dict[str, float] = field(default_factory=dict)
     thresholds: dict[str, float] | None = None
 
     def __str__(self) -> str:
-        tried = ", ".join(f"{alpha:g}: {score:.4f}" for alpha, score in self.scores.items())
-        return f"alpha {self.alpha:g} (average precision of held-out bags by alpha: {tried})"
+        tried = ", ".join(f"{told_alpha(alpha)}: {score:.4f}" for alpha, score in self.scores.items())
+        return f"alpha {told_alpha(self.alpha)} (average precision of held-out bags by alpha: {tried})"
 
 
 def choose_alpha(
     model: CfMGML,
     bags: BagDataset,
-    alphas: Sequence[float] = ALPHAS,
+    alphas: Sequence[Alpha] = ALPHAS,
     *,
     n_folds: int = 3,
     n_measured: int | None = None,
     random_state: int = 0,
     on_fold: Callable[[], None] = lambda: None,
 ) -> AlphaChoice:
-    """Choose alpha by cross-validation over bags, by average precision at bag level; ties go to the larger.
+    """Choose alpha by cross-validation over bags, by average precision at bag level; ties go to the larger, and to one
+    rather than several.
 
     A kernel without explicit features has its Gram matrix computed once, on ``model.device``, over all bags, and shared
     by all fits: its default gamma then comes from all graphs, held-out ones included, but never from their labels.
@@ -68,7 +69,7 @@ def choose_alpha(
     bags
         With labels. Bags whose labels are not all known are learned from, but not measured on.
     alphas
-        To choose from.
+        To choose from. A tuple of several stands for the mean of the models for each of them.
     n_folds, random_state
         Of the folds, which are drawn at random.
     n_measured
@@ -92,7 +93,8 @@ def choose_alpha(
     numbered = replace(bags, graphs=replace(bags.graphs, graph_ids=np.arange(bags.n_graphs)))
     kernel = shared_kernel(choose_kernel(model.kernel, bags.graphs), numbered.graphs, model)
     one = clone(model).set_params(kernel=kernel, probability=False, thresholds=ZERO, verbose=False)
-    tried = sorted(map(float, alphas), reverse=True)
+    tried: list[Alpha] = sorted((float(alpha) for alpha in alphas if not isinstance(alpha, tuple)), reverse=True)
+    tried += [alpha for alpha in alphas if isinstance(alpha, tuple)]
     labels, known = check_targets(bags, None)
     measured, held_out = [], list[HeldOut]()
     splits = KFold(folds, shuffle=True, random_state=random_state).split(np.zeros(bags.n_bags))
@@ -107,7 +109,7 @@ def choose_alpha(
     if not measured:
         raise ValueError("choosing alpha needs bags whose labels are all known, and there is none; give it a number.")
     scores = dict(zip(tried, np.mean(measured, axis=0).tolist(), strict=True))
-    alpha = max(scores, key=lambda alpha: scores[alpha])  # the first of equals: the largest
+    alpha = max(scores, key=lambda alpha: scores[alpha])  # the first of equals
     judged = _judged_thresholds(held_out, tried.index(alpha), labels, known, label_names_of(bags, labels).tolist())
     return AlphaChoice(alpha, scores, *judged)
 
@@ -125,7 +127,9 @@ def fit_as_chosen(model: CfMGML, bags: BagDataset, choice: AlphaChoice) -> CfMGM
     >>> fit_as_chosen(CfMGML(), bags, choose_alpha(CfMGML(), bags, alphas=[1.0, 1e-4])).alpha
     0.0001
     """
-    return model.fit_path(bags, [alpha for alpha in choice.scores if alpha >= choice.alpha])[-1]
+    least = min(choice.alpha) if isinstance(choice.alpha, tuple) else choice.alpha
+    path = [alpha for alpha in choice.scores if not isinstance(alpha, tuple) and alpha >= least]
+    return model.fit_path(bags, [*path, choice.alpha])[-1]
 
 
 def can_choose(bags: BagDataset) -> bool:

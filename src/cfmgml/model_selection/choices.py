@@ -13,7 +13,7 @@ from cfmgml.data.bags import BagDataset
 from cfmgml.data.graphs import GraphBatch
 from cfmgml.kernels import Kernel, Precomputed, SumKernel, choose_kernel
 from cfmgml.kernels.gram import compute_gram
-from cfmgml.learning.training import Training
+from cfmgml.learning.training import Alpha, Training, told_alpha
 from cfmgml.learning.ways import Way
 from cfmgml.model.cfmgml import CfMGML
 from cfmgml.model_selection.alphas import ALPHAS, AlphaChoice, choose_alpha, shared_kernel
@@ -41,7 +41,7 @@ class Choice:
         return cls(max(tried, key=lambda name: max(tried[name].scores.values())), tried, what)
 
     @property
-    def alpha(self) -> float:
+    def alpha(self) -> Alpha:
         return self.tried[self.name].alpha
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Choice:
         rows = [f"{self.what:{width}}  average precision of held-out bags  alpha"]
         for name, choice in self.tried.items():
             taken = "  taken" if name == self.name else ""
-            rows.append(f"{name:{width}}  {choice.scores[choice.alpha]:<34.4f}  {choice.alpha:g}{taken}")
+            rows.append(f"{name:{width}}  {choice.scores[choice.alpha]:<34.4f}  {told_alpha(choice.alpha)}{taken}")
         return "\n".join(rows)
 
 
@@ -95,7 +95,7 @@ def choose_way(
     model: CfMGML,
     bags: BagDataset,
     ways: Mapping[str, Way],
-    alphas: Sequence[float] | None = None,
+    alphas: Sequence[Alpha] | None = None,
     *,
     n_folds: int = 3,
     n_measured: int | None = None,

@@ -104,7 +104,7 @@ def _went_on(training: Training, learned: Learned, bags: BagDataset, Y: ArrayLik
     rows = learned.scorer.rows(bags.graphs)
     problem = Problem(rows, loss, 0.0, training.has_intercept)
     descent = _descent(learned, problem)
-    values = [descent.step(batch, training.alpha) for batch in batches(problem)]
+    values = [descent.step(batch, training.alphas[0]) for batch in batches(problem)]
     weights, intercept = problem.unpack(descent.theta)
     return replace(
         learned,

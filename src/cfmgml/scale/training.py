@@ -125,7 +125,7 @@ def _describe(
     assert job.store.label_names is not None
     weights = training.label_weights(counts, job.store.label_names.tolist())
     job = replace(job, loss=replace(job.loss, label_weights=weights))
-    return job, StoreProblem(job, workers, blocks, training.alpha, squares), counts
+    return job, StoreProblem(job, workers, blocks, training.alphas[0], squares), counts
 
 
 def _solve(
