@@ -27,7 +27,7 @@ _CFMGML = (
            FEW_ALPHAS, options={**_FLOAT32, "refine": 3}, quick={"alpha": (1e-4,)}, cost=2),
     Method("again-context", "CfMGML, learned twice, context", "learned again from its own annotation, with the bag's "
            "mean in a graph's score; the mean of models for three alphas, so that nothing is chosen", "features",
-           {"context": (CONTEXT,), "alpha": (FEWER,)}, options={**_FLOAT32, "refine": ROUNDS}, cost=9),
+           {"context": (CONTEXT,)}, options={**_FLOAT32, "refine": ROUNDS, "alpha": FEWER}, cost=9),
     Method("refined", "CfMGML, refined", "learned again from its own annotation; labels weigh the same; with context",
            "features", {"context": SHARES, "alpha": _STRONG}, short={"context": (0.0, 0.6), "alpha": _STRONG},
            options={**_FLOAT32, "loss": "hamming", "term_weights": "sum", "refine": 3, "refine_folds": 0},
