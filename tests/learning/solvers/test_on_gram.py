@@ -41,13 +41,18 @@ def test_mixed_matrix(given, fit_intercept, alpha, less):
     np.testing.assert_allclose(mix(wide, alpha, 0.3), np.kron(np.eye(8), mix(K, alpha, 0.3)), atol=1e-6)
 
 
-def test_mixed_matrix_takes_half_a_matrix_in_double_precision_beside_itself():
-    K = np.eye(1001, dtype=np.float32)
+@pytest.mark.parametrize(
+    ("work", "dtype", "copies"),
+    [(lambda K: mix(K, 1e-3, 0.3), np.float32, 2.0), (has_negative_directions, np.float64, 1.0)],
+)
+def test_how_many_matrices_an_exact_fit_holds(work, dtype, copies):
+    """What comes back and half a matrix in float64, which is one in float32; and a copy, not two."""
+    K = np.eye(1001, dtype=dtype)
     tracemalloc.start()
-    mix(K, 1e-3, 0.3)
+    work(K)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 1.1 * (K.nbytes + K.astype(np.float64).nbytes / 2)
+    assert most < 1.1 * copies * K.nbytes
 
 
 def test_mixed_matrix_in_single_precision_where_the_penalty_is_large(given):

@@ -130,7 +130,8 @@ class GramSpace(Arrays):
 
     def coef_of_scores(self, gap: FloatArray) -> FloatArray:
         """What to add to A, of which rounding in C A - bend K A has left K A so far from the scores."""
-        return (gap - self.bend * sums_of_rows(self.mixed, gap)) * (self.bend / self.alpha)
+        mixed = sums_of_rows(self.mixed, gap.astype(self.mixed.dtype, copy=False))  # else M would be copied
+        return (gap - self.bend * mixed) * (self.bend / self.alpha)
 
     def lift(self, gradient: FloatArray) -> FloatArray:
         rows = gradient.reshape(-1, self.n_labels)
