@@ -9,9 +9,9 @@ Scene: 18,000 graphs of one node. Digits: 4,000 graphs, shifted and noised, none
 fold over bags, alpha is the best of six by bags' average precision over three folds inside its training bags, for each
 way by itself, and the test bags are scored once. The default's number of landmarks is what it takes on a CPU in the
 first fold; with --device both ways are trained there, where exact values of so many graphs are a matter of seconds (on
-a CPU, of hours). What the default takes is a matter of a CPU: ``--only-rank`` prints it and ends, ``--rank 512`` is told
-it on a machine that has a card and no numba. ``--also 250`` adds a fixed number of landmarks, ``--bags 800`` takes so
-many bags, drawn once. Prints a row a fold, then means and mean differences from exact values. Where the default is
+a CPU, of hours). What the default takes is a matter of a CPU: ``--only-rank`` prints it and ends, ``--rank 1024`` is
+told it on a machine that has a card and no numba. ``--also 250`` adds a fixed number of landmarks, ``--bags 800`` takes
+so many bags, drawn once. Prints a row a fold, then means and mean differences from exact values. Where the default is
 exact values in all folds there is nothing to compare, and it ends with saying so.
 """
 

@@ -5,6 +5,7 @@ import pytest
 
 from cfmgml import CfMGML, GraphHopper, NodeSum, ProductKernel, SumKernel, WeisfeilerLehman, gram_matrix
 from cfmgml.baselines import M3MIML, MISVM
+from cfmgml.baselines.instances import one_node_graphs
 from cfmgml.common.compute import USUAL
 from cfmgml.common.segments import take_segments
 from cfmgml.datasets import load_digit_bags
@@ -38,6 +39,13 @@ def test_ten_times_the_graphs_are_not(bags):
     assert exact_seconds(NodeSum().resolve(bags.graphs), bags.graphs) < approximation.CHEAP
     assert exact_seconds(NodeSum().resolve(graphs), graphs) > approximation.CHEAP
     assert exact_seconds(WeisfeilerLehman().resolve(graphs), graphs) > approximation.CHEAP
+
+
+def test_where_the_factor_ends_what_can_be_afforded(rng):
+    """A fold of Scene (14,400 vectors) can be, 16,000 cannot: the matrices of an exact fit end there as well."""
+    kernel = NodeSum(gamma=1.0)
+    seconds = [exact_seconds(kernel, one_node_graphs(rng.normal(size=(n, 15)), np.arange(n))) for n in (14_400, 16_000)]
+    assert seconds[0] < approximation.AFFORDABLE < seconds[1]
 
 
 def test_explicit_maps_and_numbers_are_left_alone(bags, nothing_is_cheap):
@@ -99,11 +107,10 @@ def test_more_landmarks_until_it_is_right(bags, nothing_is_cheap, monkeypatch):
 def test_where_landmarks_are_not_enough_and_it_can_be_afforded(bags, monkeypatch):
     """Nothing is approximated by more than it should be."""
     monkeypatch.setattr(approximation, "CHEAP", 0.0)
-    monkeypatch.setattr(approximation, "TRIED", 128)
+    monkeypatch.setattr(approximation, "MOST", 128)
     far = NodeSum(gamma=200.0).resolve(bags.graphs)  # hardly two nodes are alike
     assert settle_rank(far, bags.graphs, "auto", USUAL).kernel is far
     monkeypatch.setattr(approximation, "AFFORDABLE", 0.0)
-    monkeypatch.setattr(approximation, "MOST", 128)
     taken = settle_rank(far, bags.graphs, "auto", USUAL)
     assert taken.kernel.n_components == 128
     assert taken.error > approximation.TOLERANCE

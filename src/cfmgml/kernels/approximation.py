@@ -5,8 +5,9 @@ All pairs of nodes cost the square of their number, and the factor of the Gram m
 proportion to their number. Where a kernel has a map of nodes (`Kernel.with_landmarks`) landmarks are nodes; else they
 are graphs, columns of the Gram matrix. Their number is doubled until the values of graphs kept aside, which no landmark
 comes from, are off by at most `TOLERANCE`, or it shows that they will not be. Where many would not be enough (nodes
-with hundreds of attributes) values are computed as they are up to `AFFORDABLE`; beyond it what is left of the error is
-told. ``docs/performance.md`` has where the constants come from.
+with hundreds of attributes) values are computed as they are up to `AFFORDABLE`, which bounds memory as well: at most
+15,900 graphs have a factor in that time. Beyond it what is left of the error is told. ``docs/performance.md`` has where
+the constants come from.
 """
 
 from dataclasses import dataclass
@@ -24,10 +25,10 @@ from cfmgml.kernels.gram import compute_gram
 
 AUTO = "auto"
 CHEAP, AFFORDABLE = 2.0, 120.0  # seconds of one core: below the first nothing is tried, below the second little
-SECONDS_OF_FACTOR = 1e-10  # times the cube of the number of graphs
+SECONDS_OF_FACTOR = 3e-11  # times the cube of the number of graphs: whether there is one, and the one of an alpha
 CHEAP_ON_DEVICE = 20_000  # graphs whose Gram matrix a card computes and keeps
-TOLERANCE, HOPELESS = 0.01, 2.0  # where so many tolerances of error are foreseen, numbers between are not tried
-FIRST, TRIED, MOST = 128, 1024, 2048  # landmarks: to begin with, most where exact values can be afforded, most
+TOLERANCE, HOPELESS = 0.0035, 2.0  # where so many tolerances of error are foreseen, numbers between are not tried
+FIRST, MOST = 128, 2048  # landmarks
 ASIDE, ASIDE_NODES = 200, 4000  # most graphs that are kept aside, and most nodes of them
 
 
@@ -63,19 +64,18 @@ def settle_rank(kernel: Kernel, graphs: GraphBatch, rank: int | str | None, comp
     if cheap:
         return Approximation(kernel, error=0.0)
     affordable = compute.on_numpy and seconds <= AFFORDABLE
-    most = TRIED if affordable else MOST
     aside, rest = keep_aside(graphs)
     truth = compute_gram(kernel, graphs[aside], compute.quiet)
     others, n_landmarks, last = take_segments(graphs.node_ptr, rest)[0], FIRST, np.inf
     while (mapped := kernel.with_landmarks(graphs, n_landmarks, others)) is not None:
-        error, is_last = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth), n_landmarks >= most
+        error, is_last = value_error(compute_gram(mapped, graphs[aside], compute.quiet), truth), n_landmarks >= MOST
         if error <= TOLERANCE or (is_last and not affordable):
             say(told(graphs.n_graphs, n_landmarks, "nodes", error), compute.verbose)
             return Approximation(mapped, error=error)
-        hopeless = is_hopeless(last, error, most / n_landmarks)
+        hopeless = is_hopeless(last, error, MOST / n_landmarks)
         if is_last or (hopeless and affordable):
             break
-        n_landmarks, last = most if hopeless else 2 * n_landmarks, error
+        n_landmarks, last = MOST if hopeless else 2 * n_landmarks, error
     if affordable:
         return Approximation(kernel, error=0.0)
     return Approximation(kernel, MOST, Aside(aside, truth, TOLERANCE))

@@ -66,8 +66,9 @@ def has_negative_directions(K: FloatArray) -> bool:
     >>> has_negative_directions(np.ones((2, 2))), has_negative_directions(np.array([[1.0, 2.0], [2.0, 1.0]]))
     (False, True)
     """
+    by = rounding_of(K, np.abs(K).sum(axis=0).max())  # no eigenvalue is larger
     moved = K.astype(np.float64, order="F")
-    moved.flat[:: len(K) + 1] += rounding_of(K, np.abs(K).sum(axis=0).max())  # no eigenvalue is larger
+    moved.flat[:: len(K) + 1] += by
     return bool(linalg.lapack.dpotrf(moved, lower=1, clean=0, overwrite_a=1)[1])
 
 

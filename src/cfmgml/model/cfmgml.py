@@ -94,10 +94,11 @@ class CfMGML(BagEstimator):
     tol
         A round of ``cccp`` ends when the gradient is this small, relative to the one at the start.
     rank
-        ``"auto"``: kernel values as they are where that is cheap (1,500 graphs of 30 nodes with few attributes);
+        ``"auto"``: kernel values as they are where that is cheap (1,900 graphs of 30 nodes with few attributes);
         beyond, through as many landmarks as it takes for those of graphs kept aside to be right, so that time and
-        memory grow in proportion to the graphs (`cfmgml.kernels.approximation`; ``verbose`` tells). None: always as
-        they are. A number: that many columns of the Gram matrix, chosen by pivoted Cholesky.
+        memory grow in proportion to the graphs (`cfmgml.kernels.approximation`; ``verbose`` tells); as they are, too,
+        where 2,048 landmarks would be too few and two minutes of one core are enough. None: always as they are. A
+        number: that many columns of the Gram matrix, chosen by pivoted Cholesky.
     probability
         Fit `predict_proba` on the scores of held-out bags, by 3 more fits.
     dtype, device, n_jobs

@@ -1,5 +1,7 @@
 """`cccp` over a Gram matrix: the minimisers of its factor, by one product a step and no eigenvectors."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import linalg
@@ -29,13 +31,28 @@ def given():
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("alpha", [1e-2, 1e-6])
-def test_mixed_matrix(given, fit_intercept, alpha):
-    K = given(alpha)[0].rows
+@pytest.mark.parametrize("less", [0, 1])  # an even number of graphs, an odd one
+def test_mixed_matrix(given, fit_intercept, alpha, less):
+    K = given(alpha)[0].rows[less:, less:]
     C = 0.3 * K + alpha * np.eye(len(K))
     np.testing.assert_allclose(mix(K, alpha, 0.3), K @ np.linalg.inv(C), rtol=1e-5, atol=1e-6)
     wide = np.kron(np.eye(8), K)  # more than one block of rows
     assert len(wide) > on_gram.ROWS_AT_ONCE
     np.testing.assert_allclose(mix(wide, alpha, 0.3), np.kron(np.eye(8), mix(K, alpha, 0.3)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("work", "dtype", "copies"),
+    [(lambda K: mix(K, 1e-3, 0.3), np.float32, 2.0), (has_negative_directions, np.float64, 1.0)],
+)
+def test_how_many_matrices_an_exact_fit_holds(work, dtype, copies):
+    """What comes back and half a matrix in float64, which is one in float32; and a copy, not two."""
+    K = np.eye(1001, dtype=dtype)
+    tracemalloc.start()
+    work(K)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1.1 * copies * K.nbytes
 
 
 def test_mixed_matrix_in_single_precision_where_the_penalty_is_large(given):

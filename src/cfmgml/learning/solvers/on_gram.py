@@ -130,7 +130,8 @@ class GramSpace(Arrays):
 
     def coef_of_scores(self, gap: FloatArray) -> FloatArray:
         """What to add to A, of which rounding in C A - bend K A has left K A so far from the scores."""
-        return (gap - self.bend * sums_of_rows(self.mixed, gap)) * (self.bend / self.alpha)
+        mixed = sums_of_rows(self.mixed, gap.astype(self.mixed.dtype, copy=False))  # else M would be copied
+        return (gap - self.bend * mixed) * (self.bend / self.alpha)
 
     def lift(self, gradient: FloatArray) -> FloatArray:
         rows = gradient.reshape(-1, self.n_labels)
@@ -176,18 +177,29 @@ def minimise_by_label(
 
 
 def mix(gram: FloatArray, alpha: float, bend: float) -> FloatArray:
-    """``K C^-1 = (I - alpha C^-1) / bend`` for ``C = bend K + alpha I``, in the precision of K."""
-    bent = np.multiply(gram, bend, dtype=np.float64, order="F")
-    bent.flat[:: len(gram) + 1] += alpha
-    factor, _ = lapack.dpotrf(bent, lower=1, clean=0, overwrite_a=1)
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    out = np.empty_like(gram)
-    for start in range(0, len(gram), ROWS_AT_ONCE):  # the lower triangle is there
+    """``K C^-1 = (I - alpha C^-1) / bend`` for ``C = bend K + alpha I``, in the precision of K.
+
+    C, its factor and its inverse take the place of half a matrix (LAPACK's rectangular full packed format): the lower
+    triangle of the first half of the columns, and above it the rest, transposed.
+    """
+    n, half, odd = len(gram), (len(gram) + 1) // 2, len(gram) % 2
+    packed = np.empty((n + 1 - odd, half), order="F")
+    first, last = packed[1 - odd :], packed[: n - half, odd:]
+    np.multiply(gram[:, :half], bend, out=first, dtype=np.float64)
+    np.multiply(gram[half:, half:], bend, out=last, dtype=np.float64, where=np.tri(n - half, dtype=bool).T)
+    diagonals = [np.einsum("ii->i", part) for part in (first[:half], last)]  # to write to
+    for diagonal in diagonals:
+        diagonal += alpha
+    factor, _ = lapack.dpftrf(n, packed.ravel(order="K"), uplo="L", overwrite_a=1)
+    lapack.dpftri(n, factor, uplo="L", overwrite_a=1)
+    out, scale = np.empty_like(gram), -alpha / bend
+    np.multiply(first, scale, out=out[:, :half], casting="same_kind")
+    np.multiply(last.T, scale, out=out[half:, half:], casting="same_kind")
+    for start in range(0, n, ROWS_AT_ONCE):  # the lower triangle is there
         rows = slice(start, start + ROWS_AT_ONCE)
-        inverse[rows, rows] = np.tril(inverse[rows, rows]) + np.tril(inverse[rows, rows], -1).T
-        out[start:, rows] = inverse[start:, rows] * (-alpha / bend)
-        out[rows, start:] = out[start:, rows].T
-    out.flat[:: len(gram) + 1] = (1 - alpha * inverse.diagonal()) / bend  # they cancel: not in the precision of K
+        out[rows, rows] = np.tril(out[rows, rows]) + np.tril(out[rows, rows], -1).T
+        out[rows, start + ROWS_AT_ONCE :] = out[start + ROWS_AT_ONCE :, rows].T
+    out.flat[:: n + 1] = (1 - alpha * np.concatenate(diagonals)) / bend  # they cancel: not in the precision of K
     return out
 
 
