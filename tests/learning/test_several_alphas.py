@@ -73,7 +73,7 @@ def test_it_is_saved_whole(tmp_path):
     assert (loaded.decision_function(bags) == model.decision_function(bags)).all()
 
 
-@pytest.mark.parametrize(("alpha", "told"), [((1e-2, -1.0), "alpha must be above 0"), ((), "got none"), ([1e-2], "[0.")])
+@pytest.mark.parametrize(("alpha", "told"), [((1e-2, -1.0), "must be above 0"), ((), "got none"), ([1e-2], "[0.")])
 def test_what_is_no_alpha_is_refused(alpha, told):
     bags, kernel = digits()
     with pytest.raises((ValueError, TypeError), match=told.replace("[", r"\[")):
