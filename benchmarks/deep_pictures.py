@@ -122,6 +122,7 @@ METHODS = {
     "settled": ("CfMGML, deep, gamma and place chosen inside", "deep", None, None, None),  # deep_settings.py
     "both": ("CfMGML, deep, chosen inside, mean of once and twice", "deep", None, None, None),
     "lite2": ("CfMGML, deep_lite2, all chosen inside", "deep_lite2", None, None, None),
+    "levels": ("CfMGML, deep_lite2, each level by itself", "deep_lite2", None, None, None),
     "again": ("CfMGML, deep, learned twice", "deep", "alpha", ALPHAS, cfmgml_path(3)),
     "rich": ("CfMGML, rich: no network", "rich", "alpha", {"pixels": ALPHAS["pixels"]}, cfmgml_path(0)),
     "activation-maps": ("activation maps of the same encoder", "last-map", "C", CS, maps_path(["last"])),

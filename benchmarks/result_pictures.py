@@ -110,7 +110,7 @@ def draw_pictures() -> None:
     shown: Rows = []
     for data, segments, painted in zip(("MSRC v2", "VOC 2012"), regions, pixels, strict=True):
         for name in (
-            "CfMGML, deep_lite2, all chosen inside", "CfMGML, deep", "CfMGML, rich: no network",
+            "CfMGML, deep_lite2, each level by itself", "CfMGML, deep", "CfMGML, rich: no network",
             "activation maps of the same encoder", "all its maps pooled, logistic regression",
         ):  # fmt: skip
             kinds = (f"{name} (", f"{name}, background below 0.2 (")
