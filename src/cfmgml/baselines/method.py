@@ -14,7 +14,8 @@ from cfmgml.model.cfmgml import CfMGML
 
 Grid = Mapping[str, Sequence[float]]
 Settings = dict[str, float]  # a value for each parameter of a grid
-Options = Mapping[str, float | str | None]
+Option = float | str | tuple[float, ...] | None
+Options = Mapping[str, Option]
 
 ALPHAS = tuple(10.0**-k for k in range(1, 9))
 FEW_ALPHAS = {"alpha": (1e-3, 1e-4, 1e-5)}
@@ -51,7 +52,7 @@ class Method:
         """Every combination of a grid's values, in order."""
         return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
-    def make(self, kernel: Kernel | None, seed: int, **params: float | str | None) -> BagEstimator:
+    def make(self, kernel: Kernel | None, seed: int, **params: Option) -> BagEstimator:
         """The estimator, with the kernel and the seed if it takes one."""
         names = self.estimator._get_param_names()
         given = {name: value for name, value in (("kernel", kernel), ("random_state", seed)) if name in names}
