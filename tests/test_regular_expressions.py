@@ -49,6 +49,7 @@ def test_every_module_with_a_regular_expression_is_known():
     assert modules == set(TASKS) | ELSEWHERE, "a regular expression: give it a test here"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "unit"),
     [pytest.param(task, unit, id=f"{name}-{unit!r}") for name, (task, units) in TASKS.items() for unit in units],

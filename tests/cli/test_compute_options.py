@@ -131,6 +131,7 @@ def test_predict_obeys(run_in, folder, tmp_path, monkeypatch, source, options, l
     assert low <= difference <= high
 
 
+@pytest.mark.slow
 def test_train_obeys(run_in, folder, tmp_path):
     needs("torch")
     command = "train plain.bags --alpha 1e-3 --n-jobs 1 -o"
@@ -146,6 +147,7 @@ def test_train_obeys(run_in, folder, tmp_path):
     assert not np.array_equal(models["torch"].scorer_.dual_coef, models["cpu"].scorer_.dual_coef)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "dtype"), [("", "float32"), ("--dtype float64", "float64"), ("--device torch:cpu", "float32")]
 )

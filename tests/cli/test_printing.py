@@ -128,6 +128,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: ascii(" ".join(command))[:60])
 def test_no_command_prints_what_is_hostile(command, hostile_world, monkeypatch, capsys):
     monkeypatch.chdir(hostile_world)

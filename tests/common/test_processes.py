@@ -211,6 +211,7 @@ def deadly(k):
     return k
 
 
+@pytest.mark.slow
 def test_who_kills_twice_is_found():
     got = []
     with pytest.raises(WorkerLost, match="killed twice"), Processes(2) as workers:
@@ -220,6 +221,7 @@ def test_who_kills_twice_is_found():
         assert list(workers.map(deadly, range(20), lost=-1)) == [-1 if k == 7 else k for k in range(20)]
 
 
+@pytest.mark.slow
 def test_who_dies_idle_is_nobodys_fault():
     with Processes(2) as workers:
         for _ in range(3):
@@ -315,6 +317,7 @@ def test_a_script_needs_no_guard():
     assert (out.split(), err) == (["main", "1", "2", "3", "4", "5", "6"], "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_workers_end_with_their_parent(how):
     process, script = run_script(1.5)

@@ -347,6 +347,7 @@ def test_result_does_not_depend_on_the_workers(folder):
 
 
 @with_deep
+@pytest.mark.slow
 def test_workers_report_bad_pictures(folder):
     with pytest.raises(ImageError, match="image p2.png: "):
         bags_from_images(folder / "images", n_jobs=2)
@@ -376,6 +377,7 @@ def test_missing_library_names_the_extra(folder, monkeypatch, module, segments):
         bags_from_images([image], segments)
 
 
+@pytest.mark.slow
 def test_relative_paths_are_found_by_workers_that_started_elsewhere(tmp_path, monkeypatch):
     """Workers are reused, with the folder they started in."""
     for place in ("first", "second"):

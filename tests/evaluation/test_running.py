@@ -77,6 +77,7 @@ def test_kept_rows_are_gone_on_from(experiment, tmp_path):
     assert kept.store.rows() == experiment.rows()
 
 
+@pytest.mark.slow
 def test_forgetting_and_measuring_anew(experiment, tmp_path):
     again = Experiment(tmp_path)
     (tmp_path / "rows.jsonl").write_bytes(experiment.store.path.read_bytes())
@@ -95,6 +96,7 @@ def test_joblib_moves_the_work(experiment, tmp_path, backend):
     assert without_costs(moved.store.rows()) == without_costs(experiment.store.rows())
 
 
+@pytest.mark.slow
 def test_workers_that_were_started_in_another_folder_find_their_files(experiment, tmp_path, monkeypatch):
     """joblib keeps its workers, and they stay in the folder where they were started."""
     with joblib.parallel_config(backend="loky", n_jobs=2):
@@ -153,6 +155,7 @@ def test_settings_beside_alpha_have_a_path_each(tmp_path):
     assert outcome.rows[2]["paper_objective"] is None  # the paper has no context
 
 
+@pytest.mark.slow
 def test_other_data_is_measured_anew(experiment, tmp_path):
     (tmp_path / "rows.jsonl").write_bytes(experiment.store.path.read_bytes())
     other = replace(digits(), kernel=NodeSum(gamma=0.1))
@@ -163,6 +166,7 @@ def test_other_data_is_measured_anew(experiment, tmp_path):
     assert Experiment(tmp_path).results().rows("digits", "m3miml") != experiment.results().rows("digits", "m3miml")
 
 
+@pytest.mark.slow
 def test_tables_do_not_depend_on_which_methods_came_first(experiment, tmp_path):
     for method in reversed(FEW):
         run(tmp_path, (method,))

@@ -39,6 +39,7 @@ def test_users_sizes(environment):
     assert "200 cases" in run(environment, str(FOLDER / "random_shapes.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "widths"),
     [([3, 5, 40, 7, 2], [1] * 5), ([3, 5, 40, 7, 2], [4, 1, 20, 33, 6]), ([300, 5, 128, 130], [20, 4, 6, 9])],

@@ -48,6 +48,7 @@ def test_nodes_far_away_are_computed_exactly(device, graphs):
     np.testing.assert_allclose(found, normalised_features(mapped, far), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_default_beyond_what_a_device_keeps(device, monkeypatch):
     """Landmarks by rank="auto": the map is made on the device, training goes on there, and the model is the CPU's."""
     monkeypatch.setattr(approximation, "CHEAP_ON_DEVICE", 50)

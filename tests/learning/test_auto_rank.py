@@ -144,6 +144,7 @@ def test_a_kernel_without_a_map_takes_columns(bags, nothing_is_cheap, capsys):
     assert model.approximation_error_ == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{}, {"context": 0.6}, {"refine": 2}, {"probability": True}, {"device": "torch:cpu"}], ids=repr
 )

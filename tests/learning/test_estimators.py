@@ -15,8 +15,10 @@ from cfmgml.checks.estimator_rules import demand_any_order, demand_selection
 from examples import ESTIMATORS, random_bags
 from injected import assert_all_or_nothing
 
+SLOW = {"cfmgml-wl-refined", "cfmgml-thresholds", "gin-attention"}  # take seconds each
 
-@pytest.fixture(params=ESTIMATORS)
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in ESTIMATORS])
 def estimator(request):
     return ESTIMATORS[request.param]()
 

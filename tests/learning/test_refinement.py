@@ -122,6 +122,7 @@ def test_too_many_labels_found_in_what_was_learned_from_are_left():
     assert shift_to_as_many(np.array([[-1.0, -2.0], [-2.0, -1.0]]), loss) == 1.5
 
 
+@pytest.mark.slow
 def test_nobody_is_annotated_by_what_was_learned_from_it(digits):
     """Held-out scores are those of a model of the other folds; no order of bags matters to them."""
     train, _ = digits
@@ -246,6 +247,7 @@ def test_both_spaces_agree(bags):
     np.testing.assert_allclose(dual.decision_function_graphs(bags), explicit.decision_function_graphs(bags), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_on_a_device(bags):
     needs("torch")
     plain, there = (CfMGML(NodeSum(), alpha=1e-2, refine=2, device=device, tol=1e-6) for device in ("cpu", "torch:cpu"))

@@ -46,6 +46,7 @@ def test_it_scores_as_the_mean_of_a_path(given, how):
     assert mean.n_iter_ == sum(one.n_iter_ for one in path)
 
 
+@pytest.mark.slow
 def test_probabilities_and_thresholds_are_those_of_the_means_held_out_scores():
     bags, kernel = digits()
     means = CfMGML(kernel, ALPHAS, probability=True, thresholds="counts", random_state=0).fit(bags)

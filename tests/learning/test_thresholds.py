@@ -83,6 +83,7 @@ def test_painting_is_among_predicted_labels(bags, model):
     assert model.predict(bags)[node_bag[some], painted[some]].all()
 
 
+@pytest.mark.slow
 def test_a_path_and_probabilities_have_the_same_thresholds(bags, model):
     exact = clone(model).set_params(probability=True, tol=1e-5, max_iter=1000)
     alone, path = clone(exact).set_params(alpha=0.01).fit(bags), clone(exact).fit_path(bags, [0.03, 0.01])

@@ -37,6 +37,7 @@ def labels(scores, names):
     return [names[row].tolist() for row in scores > 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["inline", "joblib"])
 def test_all_levels(model, many, store, tmp_path, engine):
     predict_store(model, store, tmp_path, ("bag", "graph", "node"), engine=engine)

@@ -30,6 +30,7 @@ def test_equals_the_matrix_in_memory(make, many, tmp_path):
     assert not (tmp_path / "K.tiles").exists()
 
 
+@pytest.mark.slow
 def test_from_a_store_on_a_cluster(many, store, tmp_path, client):
     found = gram_to_zarr(NodeSum(gamma=0.7), store, tmp_path / "K", tile=200, engine=client)
     np.testing.assert_allclose(found[:], gram_matrix(NodeSum(gamma=0.7), many.graphs), atol=1e-5)

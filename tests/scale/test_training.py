@@ -31,6 +31,7 @@ def reference(store):
 # -- engines and caches ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_local_processes_give_the_same_weights(make_model, store, reference, assert_same_weights):
     assert_same_weights(fit_store(make_model(n_jobs=2), store, engine="joblib"), reference)
 

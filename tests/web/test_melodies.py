@@ -52,6 +52,7 @@ def tunes(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_kind_of_input_is_one_file(installed, tunes, serving, monkeypatch, capsys):
     monkeypatch.chdir(tunes)
     for command in (

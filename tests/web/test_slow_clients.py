@@ -79,6 +79,7 @@ def inside(address):
     return value(address, "requests_inside")
 
 
+@pytest.mark.slow
 def test_half_open_headers_keep_nobody_out(address):
     """More of them than there may be connections: the oldest make way, and all are hung up on in time."""
     with wires(address, 26, f"POST {IMAGE} HTTP/1.1\r\nHost: ".encode()) as half_open:
