@@ -732,7 +732,7 @@ pairs of words in abstracts) after two test rows of the longer one, Cora's and D
   landmarks) of weight .3 .9467 / .918 / .839; whitened, .3 .9460 / .918 / .840. Ranked with `irrelevant="max"`, .1
   .9475 / .919 / .850. The mean of both kinds, .1 .9527 / .921 / .854, which is the method above. In means of words' two
   and one of nine models with vectors, for a tenth to a half of it, 36 of them, .9355 to .9547 / .890 to .924 / .785 to
-  .855; the .9547 (.922, .852) has vectors alone, less the mean, for a tenth. So a general encoder adds .001 at most to
+  .855; the .9547 (.922, .852) has vectors alone, less the mean, for a tenth. So a general encoder adds .0013 at most to
   what words say here. Not tried: learning twice, means over alphas, and a document encoded as a whole, with vectors;
   encoders trained on biomedical texts.
 - Papers with references, DM, nine inner folds, labels weighing the same, context .6, the best alpha: .787; first five
