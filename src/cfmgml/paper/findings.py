@@ -308,7 +308,6 @@ _FINDERS: tuple[Callable[[Results], Finding], ...] = (
     partial(_strong, "cfmgml", "m3miml"),
     partial(_strong, "cfmgml", "misvm"),
     partial(_strong, "context", "misvm-context"),
-    partial(_strong, "refined", "misvm-context"),
     partial(_strong, "again-context", "misvm-context"),
     _ranks,
     _nodes,
