@@ -1,5 +1,6 @@
 """Worker processes: order, bounds, errors, and workers that are killed at any moment."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,7 +18,12 @@ LOCK = threading.Lock()
 
 
 def children():
-    return [child for child in psutil.Process().children() if "cfmgml.common.processes" in " ".join(child.cmdline())]
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if "cfmgml.common.processes" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def kill_self():
