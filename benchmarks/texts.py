@@ -506,22 +506,11 @@ def answer(found):
         f"In average precision of bags we are level with it or ahead on {ahead(precision)}, in macro-F1, with one "
         f"rule for thresholds on both sides, on {ahead(f1)}.",
         f"On Hallmarks of Cancer the best of our ways, one a measure, reach {', '.join(reached)}; what was asked for "
-        f"stands in brackets, and {'one way has' if every else 'no way has'} all three. That is without an encoder; "
-        f"with one of sentences, {ENCODER}, beside the words, ours reaches "
+        f"stands in brackets, and {'one way has' if every else 'no way has'} all three "
+        f"(with an encoder of sentences, {ENCODER}, beside the words "
         + ", ".join(f"{by_way[OURS_ENCODED]:.3f}" for by_way in encoded.values())
-        + f": {bars(encoded)}.",
+        + ").",
     ])  # fmt: skip
-
-
-def bars(by_measure):
-    """Which of what was asked for is reached, and which not."""
-    reached = {measure: max(by_way.values()) >= ASKED[measure] for measure, by_way in by_measure.items()}
-    parts = [
-        f"{title} in {' and '.join(MEASURES[one].rstrip(' ↑') for one in reached if reached[one] == yes)}"
-        for yes, title in ((True, "reached"), (False, "short"))
-        if yes in reached.values()
-    ]
-    return ", ".join(parts)
 
 
 def beside(found):
