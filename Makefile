@@ -34,7 +34,7 @@ demo: $(VENV)/.core  ## Train on bags of handwritten digits, print the table, wr
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 COVER  ?=  # options for pytest-cov, which makes the tests half as slow again
 
-test: $(VENV)/.dev  ## Run the tests of every module that are quick: under 3 minutes on two cores
+test: $(VENV)/.dev  ## Run the tests of every module that are quick: about 3 minutes on two cores
 	$(PYTEST) --dist loadfile -m 'not slow' $(COVER)
 
 test-rest: $(VENV)/.dev  ## Run what make test leaves out: kills, clusters, servers, guides, a browser, real data

@@ -23,7 +23,7 @@ def paper_objective(model: BagEstimator, train: BagDataset) -> float | None:
     >>> paper_objective(models[0], bags) < paper_objective(models[1], bags)
     True
     """
-    if not isinstance(model, CfMGML) or model.context or not isinstance(model.alpha, float | int):
+    if not isinstance(model, CfMGML) or model.context or isinstance(model.alpha, tuple):
         return None
     assert train.Y is not None
     known = np.ones(train.Y.shape, dtype=bool) if train.Y_known is None else train.Y_known

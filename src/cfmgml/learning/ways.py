@@ -7,7 +7,7 @@ from cfmgml.learning.training import Alpha
 
 ONCE = (1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6)  # alphas to choose from
 FEWER = (1e-4, 3e-5, 1e-5)  # with context, or again
-BALANCED = (3e-3, 1e-3, 3e-4)  # terms that are not divided by the number of labels need larger ones; of both, the mean
+BALANCED = (3e-3, 1e-3, 3e-4)  # terms that are not divided by the number of labels need larger ones
 ROUNDS = 3  # most: a second round already changes little
 CONTEXT = 0.6
 ALIKE_TERMS = {"loss": "hamming", "term_weights": "sum"}  # every label of every bag weighs the same, as in MI-SVM

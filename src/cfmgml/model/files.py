@@ -50,7 +50,7 @@ def save_model(model: Any, path: str | Path) -> None:
     params["random_state"] = params["random_state"] if isinstance(params["random_state"], int) else None
     if params["class_weight"] is not None and not isinstance(params["class_weight"], str | dict):
         params["class_weight"] = np.asarray(params["class_weight"], dtype=np.float64).tolist()
-    if not isinstance(params["alpha"], float | int):
+    if isinstance(params["alpha"], tuple):
         params["alpha"] = [float(alpha) for alpha in params["alpha"]]
     if not isinstance(params["thresholds"], str):
         params["thresholds"] = {str(name): float(value) for name, value in params["thresholds"].items()}
